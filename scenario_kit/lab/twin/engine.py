@@ -119,7 +119,9 @@ class Twin:
         self._disks.begin(self._process_table.processes.values(), view.ledger, start)
         time_chaos.note(self._process_table.processes.values(), view.ledger, start)
         self._hangs.release(links, self._process_table.processes, start, self._spans)
-        self._flow.at(Moment(start, t, links, self._effects))
+        moment = Moment(start, t, links, self._effects)
+        self._replan(moment)
+        self._flow.at(moment)
         self._load.run(
             self._process_table.of(self._parameters.load.component), self._flow, links, self._effects, start, t
         )
@@ -216,6 +218,14 @@ class Twin:
         self._effects = effects
         self._probes.note(links)
         return links
+
+    def _replan(self, moment: Moment) -> None:
+        """Let requests whose lost messages are still to be sent again go on as the paths are now."""
+        change = self._flow.replan(self._process_table.processes, moment)
+        if change is not None:
+            self._spans.reschedule(change)
+            self._load.reschedule(change)
+            self._queues.reschedule(change)
 
     def _link(self, process: Process, number: int, start: float, end: float, redirect: str) -> Link:
         return self._connections.link(

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from scenario_kit.lab.twin.numeric.arrays import Flags, Floats
+from scenario_kit.lab.twin.numeric.schedule_change import ScheduleChange
 from scenario_kit.model.runtime.process import SeriesId
 
 CALLS = "traces_span_metrics_calls_total"
@@ -33,11 +34,12 @@ class SpanName(NamedTuple):
 
 
 class _Batch(NamedTuple):
-    """Spans of one name: their ends, durations (seconds) and errors."""
+    """Spans of one name: their ends, durations (seconds), errors, and the requests that they belong to (-1: none)."""
 
     end: Floats
     took: Floats
     failed: Flags
+    requests: Floats
 
 
 class SpanMetrics:
@@ -50,11 +52,19 @@ class SpanMetrics:
         self._ids: list[SeriesId] = []
         self._totals = np.zeros((0, _BUCKETS + 3))
 
-    def record(self, name: SpanName, end: Floats, took: Floats, failed: Flags) -> None:
+    def record(self, name: SpanName, end: Floats, took: Floats, failed: Flags, requests: Floats | None = None) -> None:
         """Record spans with finite durations; they are exported when they end."""
         if end.size:
             failed = np.zeros(end.size, dtype=bool) if name.blind else failed
-            self._open.setdefault(name, []).append(_Batch(end, took, failed))
+            requests = np.full(end.size, -1.0) if requests is None else requests
+            self._open.setdefault(name, []).append(_Batch(end, took, failed, requests))
+
+    def reschedule(self, change: ScheduleChange) -> None:
+        """Let spans that have not ended begin and end at the new times of their requests."""
+        for batches in self._open.values():
+            for number, (end, took, failed, requests) in enumerate(batches):
+                new = change.apply(requests, end)
+                batches[number] = _Batch(new, new - change.apply(requests, end - took), failed, requests)
 
     def reset(self) -> None:
         """Reset the counters after the collector was replaced; spans in progress will reach the new one."""
@@ -70,7 +80,7 @@ class SpanMetrics:
         """Count spans that ended by ``now``."""
         later: dict[SpanName, list[_Batch]] = {}
         for name, batches in self._open.items():
-            end, took, failed = (
+            end, took, failed, requests = (
                 batches[0]
                 if len(batches) == 1
                 else _Batch(*(np.concatenate(part) for part in zip(*batches, strict=True)))
@@ -78,7 +88,7 @@ class SpanMetrics:
             done = end <= now
             if not done.all():
                 rest = ~done
-                later[name] = [_Batch(end[rest], took[rest], failed[rest])]
+                later[name] = [_Batch(end[rest], took[rest], failed[rest], requests[rest])]
                 took, failed = took[done], failed[done]
             if not took.size:
                 continue

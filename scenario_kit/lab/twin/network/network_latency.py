@@ -9,9 +9,16 @@ from scenario_kit.lab.twin.network.calls import CallBatch
 from scenario_kit.lab.twin.network.dialling import ConnectionLane
 from scenario_kit.lab.twin.network.packet_effects import TrafficShape
 from scenario_kit.lab.twin.network.pool_use import PoolUse
-from scenario_kit.lab.twin.network.traffic_shaping import HANDSHAKE_SECONDS, compute_delays
+from scenario_kit.lab.twin.network.retransmissions import Path, Retransmissions
+from scenario_kit.lab.twin.network.traffic_shaping import (
+    HANDSHAKE_SECONDS,
+    compute_delays,
+    count_losses,
+    find_loss,
+    list_waits,
+)
 from scenario_kit.lab.twin.numeric.arrays import Flags, Floats
-from scenario_kit.lab.twin.numeric.batches import stream
+from scenario_kit.lab.twin.numeric.batches import REQUEST, stream
 from scenario_kit.lab.twin.numeric.random_streams import Streams, mix
 from scenario_kit.lab.twin.numeric.serial_queue import Bucket
 from scenario_kit.model.twin.definition import TwinConstants
@@ -30,30 +37,84 @@ class NetworkLatency:
         self._handshakes = msgspec.structs.replace(constants, retransmit_seconds=HANDSHAKE_SECONDS)
         self._streams = streams
         self._pools = PoolUse()
+        self.retransmissions = Retransmissions()
 
-    def cross(self, calls: CallBatch, lane: ConnectionLane, edge: Edge) -> tuple[Floats, Floats | None]:
-        """Return the latency of each request, and that of each response where chaos delays responses."""
+    def cross(
+        self, calls: CallBatch, lane: ConnectionLane, edge: Edge, until: Floats | None = None
+    ) -> tuple[Floats, Floats | None]:
+        """Return the latency of each request, and that of each response where chaos delays responses.
+
+        ``until`` is when the caller gives up.
+        """
         took: Floats = self.noise(calls) * (self._constants.hop_ms / 1000.0 * self._constants.latency_scale)
         if edge.idle_connections:
             self._pools.count(calls.link.key, calls.at.size)
         unaffected = lane.wire is None or (lane.wire.out is None and lane.wire.back is None)
         if unaffected and not lane.resolve_seconds:
             return took, None
+        began = calls.at + took
         sent, back = self._travel(calls, lane, 0, self._constants)
+        self.note_losses(calls, lane, 0, began, until)
         took += sent
         for trip in range(1, calls.node.operation.model.round_trips):
-            took += np.add(*self._travel(calls, lane, _LATER + 2 * trip, self._constants))
+            took += self._make_round_trip(calls, lane, _LATER + 2 * trip, self._constants, (calls.at + took, until))
         dials = self._find_dialling(calls, edge, took + back)
         if dials is not None:
             for trip in range(edge.connect_round_trips):
                 constants = self._constants if trip else self._handshakes  # the first is the handshake of TCP
-                took += np.where(dials, np.add(*self._travel(calls, lane, _DIAL + 2 * trip, constants)), 0.0)
+                began = np.where(dials, calls.at + took, np.inf)
+                added = self._make_round_trip(calls, lane, _DIAL + 2 * trip, constants, (began, until))
+                took += np.where(dials, added, 0.0)
             took += np.where(dials, lane.resolve_seconds, 0.0)
         return took, back
 
     def begin(self, start: float, end: float) -> None:
         """Begin a tick."""
         self._pools.begin(start, end)
+        self.retransmissions.begin(end)
+
+    def note_losses(
+        self,
+        calls: CallBatch,
+        lane: ConnectionLane,
+        way: int,
+        began: Floats,
+        until: Floats | None,
+        constants: TwinConstants | None = None,
+    ) -> None:
+        """Note which messages, sent at ``began``, are lost for so long that the path may change meanwhile.
+
+        Waits beyond ``until`` are not: the caller does not see their end.
+        """
+        requests, constants = calls.draws.get(REQUEST), constants or self._constants
+        back = bool(way % 2)
+        shape = None if lane.wire is None else lane.wire.back if back else lane.wire.out
+        if requests is None or lane.target is None or shape is None:
+            return
+        loss = find_loss(shape, lane.target.bucket if back else calls.caller.bucket)
+        if loss > 0.0:
+            path = Path(calls.link.key, lane.target.key, back)
+            draws = 1.0 - self._draw(calls, way)[1]
+            sent = np.isfinite(began)
+            if until is not None:
+                waits = list_waits(constants)[count_losses(draws, loss, constants.retransmissions)]
+                sent &= began + waits <= until
+            self.retransmissions.add(path, requests[sent], began[sent], draws[sent], loss, constants)
+
+    def _make_round_trip(
+        self,
+        calls: CallBatch,
+        lane: ConnectionLane,
+        way: int,
+        constants: TwinConstants,
+        span: tuple[Floats, Floats | None],
+    ) -> Floats:
+        """Return how long a round trip takes; ``span`` is when it begins, and when the caller gives up."""
+        began, until = span
+        out, back = self._travel(calls, lane, way, constants)
+        self.note_losses(calls, lane, way, began, until, constants)
+        self.note_losses(calls, lane, way + 1, began + out, until, constants)
+        return np.asarray(out + back)
 
     def _travel(
         self, calls: CallBatch, lane: ConnectionLane, way: int, constants: TwinConstants
@@ -92,9 +153,11 @@ class NetworkLatency:
         bucket: Bucket,
         constants: TwinConstants,
     ) -> Floats:
-        n = calls.at.size
         if shape is None:
-            return np.zeros(n)
+            return np.zeros(calls.at.size)
+        return compute_delays(shape, self._draw(calls, way), constants, bucket)
+
+    def _draw(self, calls: CallBatch, way: int) -> Floats:
+        """Return two rows of uniform numbers for a message of each call: for its delay and its losses."""
         key = mix(calls.node.key, calls.salt + _SHAPE + 16 * way)
-        draws = self._streams.open(key, calls.caller.ordinal).random((2, n))
-        return compute_delays(shape, draws, constants, bucket)
+        return self._streams.open(key, calls.caller.ordinal).random((2, calls.at.size))

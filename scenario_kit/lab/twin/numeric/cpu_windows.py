@@ -48,6 +48,20 @@ class CpuWindows(NamedTuple):
         number, within = np.divmod(at - self.start, self.period)
         return np.where(within < self.length, turns, self.start + (number + 1.0) * self.period)
 
+    def run(self, at: Floats, took: Floats) -> Floats:
+        """Return how long work that takes ``took`` seconds of CPU takes from ``at`` on, from the thread's waking up."""
+        return self.finish(self.wake(at), took) - at
+
+    def resume(self, at: Floats, took: Floats, times: int) -> Floats:
+        """Return after how many seconds a caller notices that its calls ended; it wakes up as often as given."""
+        took = took.copy()
+        known = np.isfinite(took)
+        resumed = at[known] + took[known]
+        for _ in range(times):
+            resumed = self.wake(resumed)
+        took[known] = resumed - at[known]
+        return took
+
 
 def open_windows(limit: float, cores: float, busy: float, phase: float) -> CpuWindows:
     """Return the windows of a container with this limit while threads would keep ``busy`` cores of ``cores`` busy.

@@ -6,6 +6,9 @@ from collections.abc import Iterable, Mapping
 from math import isfinite
 from typing import Generic, NamedTuple, TypeVar
 
+import numpy as np
+
+from scenario_kit.lab.twin.numeric.schedule_change import ScheduleChange
 from scenario_kit.lab.twin.process.process import ProcessKey
 
 T = TypeVar("T")
@@ -15,10 +18,11 @@ Place = tuple[ProcessKey, str]
 
 
 class Sent(NamedTuple, Generic[T]):
-    """A record with its arrival time."""
+    """A record with its arrival time, and the request that sent it (-1 if unknown)."""
 
     time: float
     what: T
+    request: float = -1.0
 
 
 class Transit(Generic[T]):
@@ -36,3 +40,10 @@ class Transit(Generic[T]):
             if late := [record for record in records if end < record.time and isfinite(record.time)]:
                 self._late[place] = late
         return come
+
+    def reschedule(self, change: ScheduleChange) -> None:
+        """Let records arrive at the new times of their requests."""
+        for place, records in self._late.items():
+            requests = np.array([record.request for record in records])
+            times = change.apply(requests, np.array([record.time for record in records])).tolist()
+            self._late[place] = [record._replace(time=time) for record, time in zip(records, times, strict=True)]

@@ -15,6 +15,7 @@ from scenario_kit.lab.twin.network import network_io
 from scenario_kit.lab.twin.network.connections import Link, LinkKey
 from scenario_kit.lab.twin.numeric.arrays import Flags, Floats, compute_sequence
 from scenario_kit.lab.twin.numeric.batches import REQUEST
+from scenario_kit.lab.twin.numeric.schedule_change import ScheduleChange
 from scenario_kit.lab.twin.outcome import ConnectionOutcome
 from scenario_kit.lab.twin.process.in_flight_records import Place, Sent, Transit
 from scenario_kit.lab.twin.process.process import Process, ProcessKey
@@ -39,8 +40,8 @@ _CLOSE_RATE = 0.2
 class _Group:
     """The state of a consumer group. ``position`` counts fetched records, ``committed`` those never delivered again.
 
-    ``under_way`` are the completion times of those in between, ``seen`` the number ever fetched and stored in the
-    ``store``. Of the records of the last poll, at ``polled_at``, ``left`` wait in the member.
+    ``under_way`` are the completion times and requests of those in between, ``seen`` the number ever fetched and stored
+    in the ``store``. Of the records of the last poll, at ``polled_at``, ``left`` wait in the member.
     """
 
     position: int = 0
@@ -50,12 +51,22 @@ class _Group:
     left: int = 0
     polled_at: float = 0.0
     free_at: float = 0.0
-    under_way: Floats = field(default_factory=lambda: np.zeros(0))
+    under_way: Floats = field(default_factory=lambda: np.zeros((2, 0)))
     worker: ProcessKey | None = None
     joined_at: float = 0.0
     busy_until: float = 0.0
     stuck_on: LinkKey | None = None
     mean: float = 0.005
+
+    def reschedule(self, change: ScheduleChange) -> None:
+        """Let records be done at their new times, and those after them as much sooner or later."""
+        planned, requests = self.under_way
+        if not planned.size:
+            return
+        done = planned + np.cumsum(change.apply(requests, planned) - planned)
+        self.under_way = np.vstack([done, requests])
+        if self.busy_until == planned[-1]:
+            self.busy_until = self.free_at = float(done[-1])
 
 
 @dataclass(slots=True)
@@ -128,10 +139,22 @@ class Queues:
                         self._consume(node, serving, new, process_table, flow)
         self._unread = {place: batches[read.get(place, 0) :] for place, batches in published.items()}
 
+    def reschedule(self, change: ScheduleChange) -> None:
+        """Let records arrive, and be processed, at the new times of their requests."""
+        for transit in self._transit.values():
+            transit.reschedule(change)
+        self._unread = {place: [each.reschedule(change) for each in late] for place, late in self._unread.items()}
+        for broker in self._brokers.values():
+            for group in broker.groups.values():
+                group.reschedule(change)
+
     def _take_arrivals(self, place: Place, published: Iterable[Published], end: float) -> list[Sent[bool]]:
         """Return the records that reach a topic by the end of the tick, and whether each is a duplicate."""
-        batches = (*self._unread.get(place, ()), *published)
-        sent = [Sent(t, number > 0) for times, many in batches for t in times.tolist() for number in range(many)]
+        sent = []
+        for times, many, requests in (*self._unread.get(place, ()), *published):
+            known = np.full(times.size, -1.0) if requests is None else requests
+            for time, request in zip(times.tolist(), known.tolist(), strict=True):
+                sent += [Sent(time, number > 0, request) for number in range(many)]
         return self._transit.setdefault(place, Transit()).arrived({place: sent}, end)[place]
 
     def _consume(
@@ -150,7 +173,7 @@ class Queues:
             return
         if group.worker != worker.key:
             group.worker, group.stuck_on = worker.key, None
-            group.position, group.under_way, group.left = group.committed, np.zeros(0), 0
+            group.position, group.under_way, group.left = group.committed, np.zeros((2, 0)), 0
             group.joined_at = max(start, worker.ready_at, process.ready_at) + model.rejoin_seconds
             group.busy_until, group.free_at = 0.0, group.joined_at
         self._commit(node, group, end)
@@ -176,7 +199,7 @@ class Queues:
             if not self._work(_Member(node, group, worker), serving, np.maximum(arrived, begin), flow, salt):
                 return
             if polls and not group.left and group.busy_until - group.polled_at > node.model.max_poll_interval_seconds:
-                group.position, group.under_way = group.committed, np.zeros(0)
+                group.position, group.under_way = group.committed, np.zeros((2, 0))
                 group.joined_at = group.busy_until + model.rejoin_seconds
         if not polls:
             self._commit(node, group, end)
@@ -188,7 +211,7 @@ class Queues:
             group.polled_at = max(begin, float(arrived[0]))
             available = int(np.searchsorted(arrived, group.polled_at, side="right"))
             group.left = min(available, node.model.max_poll_records)
-            group.committed, group.under_way = group.position, np.zeros(0)
+            group.committed, group.under_way = group.position, np.zeros((2, 0))
         return arrived[: group.left]
 
     def _work(self, member: _Member, serving: _ServingBroker, at: Floats, flow: Flow, salt: int) -> bool:
@@ -212,7 +235,7 @@ class Queues:
             receive, failed = np.full(at.size, node.model.receive_ms / 1000.0), np.zeros(at.size, dtype=bool)
             flow.span_buffer.leave(mark, worker, (node.receive,), node, None, SpanBatch.of(draws, at, receive, failed))
             if worker.exports:
-                self._spans.record(node.receive, at + receive, receive, failed)
+                self._spans.record(node.receive, at + receive, receive, failed, draws[REQUEST])
         known = np.isfinite(took)
         done = at.size if known.all() else int(np.argmin(known))
         finish = compute_sequence(at[:done], took[:done])
@@ -222,8 +245,8 @@ class Queues:
             rounds = SpanBatch.of(draws, began, finish - began, failed, whole)
             flow.span_buffer.leave(around, worker, (node.loop,), node, None, rounds)
             if worker.exports:
-                self._spans.record(node.loop, finish, finish - began, failed)
-        group.under_way = np.concatenate([group.under_way, finish])
+                self._spans.record(node.loop, finish, finish - began, failed, draws[REQUEST][:done])
+        group.under_way = np.hstack([group.under_way, [finish, draws[REQUEST][:done]]])
         group.position += done
         group.left = max(group.left - done, 0)
         if done:
@@ -241,9 +264,9 @@ class Queues:
         """Commit the progress of half a commit interval ago; not while records are in hand."""
         if group.left:
             return
-        done = int(np.count_nonzero(group.under_way <= end - node.model.commit_interval_seconds / 2.0))
+        done = int(np.count_nonzero(group.under_way[0] <= end - node.model.commit_interval_seconds / 2.0))
         group.committed += done
-        group.under_way = group.under_way[done:]
+        group.under_way = group.under_way[:, done:]
 
     def _worker(
         self,

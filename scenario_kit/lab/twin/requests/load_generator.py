@@ -20,6 +20,7 @@ from scenario_kit.lab.twin.numeric.arrays import Floats
 from scenario_kit.lab.twin.numeric.batches import ORDER, REQUEST, Result
 from scenario_kit.lab.twin.numeric.load_stages import find_share
 from scenario_kit.lab.twin.numeric.random_streams import Streams, mix
+from scenario_kit.lab.twin.numeric.schedule_change import ScheduleChange
 from scenario_kit.lab.twin.process.process import Process, ProcessKey
 from scenario_kit.lab.twin.requests.request_executor import Flow
 from scenario_kit.lab.twin.runtime.flags import Active
@@ -34,9 +35,12 @@ _Table = tuple[tuple[float, ...], tuple[float, ...]]
 
 @dataclass(slots=True)
 class _Users:
-    """The users of one load generator: when busy ones become idle, and the waiting time of an iteration."""
+    """The users of one load generator: when busy ones become idle after their requests, and the waiting time of an
+    iteration.
+    """
 
     until: Floats = field(default_factory=lambda: np.zeros(0))
+    requests: Floats = field(default_factory=lambda: np.zeros(0))
     hanging: list[tuple[LinkKey, int]] = field(default_factory=list)
     waiting: float = 0.0
 
@@ -54,14 +58,17 @@ class _Turn:
     bounds: bool
     spent: float = 0.0
     ends: list[Floats] = field(default_factory=list)
+    requests: list[Floats] = field(default_factory=list)
 
-    def took(self, at: Floats, took: Floats) -> None:
+    def took(self, requests: Floats, at: Floats, took: Floats) -> None:
         """Record the durations of requests by start time."""
         finish = at + took
         # An open loop is limited by total durations, a closed one by durations within the tick.
         known = np.where(np.isfinite(took), took, self.end - self.begin)
         self.spent += float((known if self.bounds else np.minimum(took, self.end - at)).sum())
-        self.ends.append(finish[(finish > self.end) & np.isfinite(finish)])
+        later = (finish > self.end) & np.isfinite(finish)
+        self.ends.append(finish[later])
+        self.requests.append(requests[later])
         forever = int(np.count_nonzero(~np.isfinite(finish)))
         if forever and self.flow.hanging is not None:
             self.users.hanging.append((self.flow.hanging, forever))
@@ -69,7 +76,9 @@ class _Turn:
     def close(self) -> None:
         """Update the busy users and the waiting time of an iteration."""
         users, iterations = self.users, self.rate * (self.end - self.begin)
-        users.until = np.concatenate([users.until[users.until > self.end], *self.ends])
+        busy = users.until > self.end
+        users.until = np.concatenate([users.until[busy], *self.ends])
+        users.requests = np.concatenate([users.requests[busy], *self.requests])
         if iterations > 0.0:
             users.waiting += _SMOOTHING * (self.spent / iterations - users.waiting)
 
@@ -114,6 +123,11 @@ class LoadGenerators:
             process.crowd_bytes = 0.0
             for name in self._model.user_classes:
                 self._crowd(process, name, flow, active, start, end)
+
+    def reschedule(self, change: ScheduleChange) -> None:
+        """Let users be busy until the new ends of their requests."""
+        for users in (*self._users.values(), *self._crowds.values()):
+            users.until = change.apply(users.requests, users.until)
 
     def _generator(
         self, process: Process, users: _Users, flow: Flow, effects: Sequence[Active], start: float, end: float
@@ -162,7 +176,7 @@ class LoadGenerators:
         if self._items:
             draws[ORDER] = self._streams.uniform(mix(key, _ITEMS), n, ordinal)
         draws[REQUEST] = turn.flow.span_buffer.begin(key, ordinal, n)
-        turn.took(at, serve(at, draws)[0])
+        turn.took(draws[REQUEST], at, serve(at, draws)[0])
 
     def rate(self, process: Process, users: _Users, effects: Sequence[Active], begin: float, end: float) -> float:
         """Return the iterations per second of one generator, without its crowds."""

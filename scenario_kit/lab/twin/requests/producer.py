@@ -15,7 +15,8 @@ from scenario_kit.lab.twin.call_tree.tree import CallNode
 from scenario_kit.lab.twin.network.calls import CallBatch
 from scenario_kit.lab.twin.network.traffic_shaping import find_next_retransmission
 from scenario_kit.lab.twin.numeric.arrays import Flags, Floats, compute_sequence
-from scenario_kit.lab.twin.numeric.batches import Draws
+from scenario_kit.lab.twin.numeric.batches import REQUEST, Draws
+from scenario_kit.lab.twin.numeric.schedule_change import ScheduleChange
 from scenario_kit.lab.twin.process.process import Process, ProcessKey, Unsent
 from scenario_kit.lab.twin.runtime.flags import Active
 from scenario_kit.lab.twin.traces.span_buffer import SpanBuffer
@@ -26,10 +27,15 @@ _SLOW: Final = 0.1
 
 
 class Published(NamedTuple):
-    """Records that reach a topic at these times, each ``many`` times."""
+    """Records that reach a topic at these times, each ``many`` times, and the requests that sent them, if known."""
 
     times: Floats
     many: int = 1
+    requests: Floats | None = None
+
+    def reschedule(self, change: ScheduleChange) -> Published:
+        """Return the records at the new times of their requests."""
+        return self if self.requests is None else self._replace(times=change.apply(self.requests, self.times))
 
 
 class _Line(NamedTuple):
@@ -62,12 +68,15 @@ class Publishing:
         copies = 1 + int(sum(effect.copies for effect in self._effects.get(caller.key, ())))
         place = (broker.key, node.operation.model.topic)
         each = self._handling(broker, node.operation.name)
+        requests = draws.get(REQUEST)
         if each < _SLOW and (caller.key, *place) not in self._lines:
             self._span_buffer.publish(place, draws, sent, times, copies)
+            requests = None if requests is None else requests[sent]
         else:
+            requests = None
             times = self._in_line((caller.key, *place), np.sort(times - each), each)
             self._span_buffer.publish_untold(place, np.repeat(times, copies))
-        self.records.setdefault(place, []).append(Published(times, copies))
+        self.records.setdefault(place, []).append(Published(times, copies, requests))
 
     def _handling(self, broker: Process, operation: str) -> float:
         """Return the broker's additional seconds per request."""

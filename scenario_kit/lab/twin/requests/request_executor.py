@@ -33,8 +33,8 @@ from scenario_kit.lab.twin.numeric.batches import (
     select_draws,
     stream,
 )
-from scenario_kit.lab.twin.numeric.cpu_windows import CpuWindows
 from scenario_kit.lab.twin.numeric.random_streams import Streams, mix
+from scenario_kit.lab.twin.numeric.schedule_change import ScheduleChange
 from scenario_kit.lab.twin.outcome import ConnectionOutcome
 from scenario_kit.lab.twin.process.logs import LogBuffer
 from scenario_kit.lab.twin.process.process import Process, ProcessKey
@@ -97,6 +97,13 @@ class Flow:
         self._failures.begin(moment.start, moment.end, {key.process.pod_uid for key in moment.links})
         self.publishing.begin(moment.start, moment.end, moment.effects)
 
+    def replan(self, processes: Mapping[ProcessKey, Process], moment: Moment) -> ScheduleChange | None:
+        """Let lost messages be sent again on the paths as they are at ``moment``; None if no path has changed."""
+        change = self._latency.retransmissions.replan(moment.links, processes, moment.start)
+        if change is not None:
+            self.span_buffer.reschedule(change)
+        return change
+
     def call(self, caller: Process, node: CallNode, salt: int, at: Floats, draws: Draws) -> Result:
         """Call from ``caller`` at the times ``at``; record the CLIENT spans of every attempt."""
         link = self.moment.links.get(LinkKey(caller.key, node.edge))
@@ -132,7 +139,7 @@ class Flow:
         z = self._streams.normal(stream(node.key, salt), 1, n, process.ordinal)[0]
         took: Floats = np.exp(constants.sigma * z) * (node.own_seconds * process.slow) + process.queued
         if process.windows is not None:
-            took = _run_in_windows(process.windows, at, took)
+            took = process.windows.run(at, took)
         failed: Flags = np.zeros(n, dtype=bool)
         batch = Batch(salt, at, took, failed, draws)
         process_faults.impair(process, node, batch, effects, self._streams, self.logs, self.span_buffer)
@@ -286,7 +293,7 @@ class Flow:
         caller.called += calls.at.size
         if caller.windows is not None:
             bursts = 1 + self._edges[node.edge].connects_per_call
-            result = result._replace(took=_resume_in_windows(caller.windows, calls.at, result.took, bursts))
+            result = result._replace(took=caller.windows.resume(calls.at, result.took, bursts))
         seen = process_faults.absorb_errors(calls, result, self.moment.effects.get(caller.key, ()), self._streams)
         self._recorder.called(calls, seen, self.hanging, mark)
         return result
@@ -343,11 +350,13 @@ class Flow:
             return self._failures.fail_dial(calls, lane._replace(outcome=outcome))
         if caller.unsent:
             self.publishing.release(calls, lane.target)
-        took, back = self._latency.cross(calls, lane, edge)
-        took += http_chaos.compute_delay(met, node, answers=False)
         cut = self._failures.find_end(calls)
+        took, back = self._latency.cross(calls, lane, edge, cut)
+        took += http_chaos.compute_delay(met, node, answers=False)
         answer = self.serve(lane.target, node.operation, salt, at + took, draws, cut)
         network_io.exchange_messages(caller, lane.target, lane.wire, answer.took, self._constants.message_bytes)
+        if back is not None:
+            self._latency.note_losses(calls, lane, 1, at + took + answer.took, cut)
         took, failed = took + answer.took + (0.0 if back is None else back), answer.failed
         took, failed, falsified, noted = http_chaos.replace_answers(
             met, node, took, failed, unchecked=edge.ignore_status
@@ -376,19 +385,3 @@ class Flow:
                 result = self._lane(calls.part(who, (at + wait)[who]), one)
                 whole = whole.with_part(who, result._replace(took=result.took + wait[who]))
         return whole
-
-
-def _run_in_windows(windows: CpuWindows, at: Floats, took: Floats) -> Floats:
-    """Return how long work that takes ``took`` seconds of CPU takes from ``at`` on, from the thread's waking up on."""
-    return windows.finish(windows.wake(at), took) - at
-
-
-def _resume_in_windows(windows: CpuWindows, at: Floats, took: Floats, times: int) -> Floats:
-    """Return after how many seconds a caller notices that its calls ended; it wakes up as often as given."""
-    took = took.copy()
-    known = np.isfinite(took)
-    resumed = at[known] + took[known]
-    for _ in range(times):
-        resumed = windows.wake(resumed)
-    took[known] = resumed - at[known]
-    return took

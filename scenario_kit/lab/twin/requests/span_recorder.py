@@ -48,18 +48,16 @@ class SpanRecorder:
         self._edges = edges
         self._said: dict[ProcessKey, str] = {}
 
-    def span(
-        self, process: Process, name: SpanName, at: Floats, took: Floats, failed: Flags, hanging: LinkKey | None
-    ) -> None:
+    def span(self, process: Process, name: SpanName, spans: SpanBatch, hanging: LinkKey | None) -> None:
         """Record spans of one name; hanging ones wait for the link ``hanging``. Without a collector, spans are lost."""
         if not process.reports(name.service):
             return
         if hanging is not None:
-            known = np.isfinite(took)
+            known = np.isfinite(spans.took)
             if not known.all():
-                self._hangs.hold(hanging, process.key, name, at[~known])
-                at, took, failed = at[known], took[known], failed[known]
-        self._spans.record(name, at + took, took, failed)
+                self._hangs.hold(hanging, process.key, name, spans.at[~known])
+                spans = spans.part(known)
+        self._spans.record(name, spans.at + spans.took, spans.took, spans.failed, spans.requests)
 
     def called(self, calls: CallBatch, result: Result, hanging: LinkKey | None, mark: int) -> None:
         """Record the caller's spans of its calls, except abandoned ones, which never end. ``mark`` is the buffer's."""
@@ -79,18 +77,18 @@ class SpanRecorder:
                 name = attempt
             else:
                 if attempt.span:
-                    self.span(caller, attempt, at[unconnected], took[unconnected], failed[unconnected], hanging)
+                    self.span(caller, attempt, SpanBatch.of(draws, at, took, failed).part(unconnected), hanging)
                 stays = ~unconnected if stays is None else stays & ~unconnected
+        spans = SpanBatch.of(draws, at, took, failed)
         if stays is not None:
-            at, took, failed = at[stays], took[stays], failed[stays]
-        self.span(caller, name, at, took, failed, hanging)
-        spans = SpanBatch.of(draws, at, took, failed, stays)
+            spans = spans.part(stays)
+        self.span(caller, name, spans, hanging)
         self._span_buffer.leave(mark, caller, (name,), node, link, spans)
 
     def round(self, process: Process, node: LoopNode, spans: SpanBatch, hanging: LinkKey | None, mark: int) -> None:
         """Record the spans of one round of a named loop. ``mark`` is from the buffer."""
         if node.span is not None:
-            self.span(process, node.span, spans.at, spans.took, spans.failed, hanging)
+            self.span(process, node.span, spans, hanging)
             self._span_buffer.leave(mark, process, (node.span,), node, None, spans)
 
     def served(
@@ -123,9 +121,10 @@ class SpanRecorder:
                 answers = cancels and any(port.protocol == "http" for port in process.listeners)
                 failed = failed | over if answers else failed & ~over
         names = (node.server, *node.internal)
+        spans = SpanBatch.of(draws, at, took, failed, done)
         for name in names:
-            self.span(process, name, at, took, failed, hanging)
-        self._span_buffer.leave(mark, process, names, node, None, SpanBatch.of(draws, at, took, failed, done))
+            self.span(process, name, spans, hanging)
+        self._span_buffer.leave(mark, process, names, node, None, spans)
 
     def _describe_failure(self, node: CallNode, link: Link) -> str:
         """Return the error of a failed callee with the latest reason."""

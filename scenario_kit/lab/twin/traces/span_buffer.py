@@ -20,6 +20,7 @@ from scenario_kit.lab.twin.network.connections import Link
 from scenario_kit.lab.twin.numeric.arrays import Flags, Floats, Ints
 from scenario_kit.lab.twin.numeric.batches import REQUEST, Draws
 from scenario_kit.lab.twin.numeric.random_streams import mix
+from scenario_kit.lab.twin.numeric.schedule_change import ScheduleChange
 from scenario_kit.lab.twin.process.in_flight_records import Place, Sent, Transit
 from scenario_kit.lab.twin.process.process import Process
 from scenario_kit.lab.twin.traces.hung_calls import EndedSpans
@@ -30,6 +31,8 @@ from scenario_kit.model.runtime.trace import SpanRef
 TRACES = 2000
 #: The outcome of a call whose callee says itself why it failed, whatever its operation says of failures.
 ANSWER = "answer"
+#: More requests than begin in a tick.
+_REQUESTS = 1 << 24
 #: The maximum number of records whose producer span is kept until they are consumed.
 _RECORDS = 4096
 #: The number of ticks for which the presence of a collector is kept.
@@ -113,6 +116,11 @@ class SpanBatch(NamedTuple):
         requests = draws.get(REQUEST)
         return cls(requests if requests is None or whole is None else requests[whole], at, took, failed)
 
+    def part(self, which: Flags) -> SpanBatch:
+        """Return some of the spans."""
+        requests = None if self.requests is None else self.requests[which]
+        return SpanBatch(requests, self.at[which], self.took[which], self.failed[which])
+
 
 class SpanBuffer:
     """The recorded spans of a world. ``everything`` keeps all requests of all ticks, for tests."""
@@ -131,6 +139,7 @@ class SpanBuffer:
         self._clear()
 
     def _clear(self) -> None:
+        self._base = float((self._tick + 1) * _REQUESTS)
         self._current = -1
         self._total = 0
         self._parents: list[int] = []
@@ -141,11 +150,11 @@ class SpanBuffer:
         self._published: dict[Place, list[_Publish]] = {}
 
     def begin(self, key: int, ordinal: int, count: int, place: Place | None = None, offset: int = 0) -> Floats:
-        """Number requests that start now; subsequent spans belong to them."""
+        """Number requests that start now, differently in each tick; subsequent spans belong to them."""
         first = self._total
         self._total += count
         self._roots.append(Root(key, ordinal, first, count, place, offset))
-        return np.arange(first, self._total, dtype=np.float64)
+        return np.arange(first, self._total, dtype=np.float64) + self._base
 
     def enter(self, name: SpanName | None) -> int:
         """Open an enclosing frame for subsequent spans; no effect without a name."""
@@ -187,7 +196,16 @@ class SpanBuffer:
 
     def publish_untold(self, place: Place, times: Floats) -> None:
         """Record that records of requests of earlier ticks arrived at a topic."""
-        self._published.setdefault(place, []).append(_Publish(-1, np.zeros(times.size), times, 1))
+        self._published.setdefault(place, []).append(_Publish(-1, np.full(times.size, -1.0), times, 1))
+
+    def reschedule(self, change: ScheduleChange) -> None:
+        """Let spans begin and end, and records arrive, at the new times of their requests."""
+        self._transit.reschedule(change)
+        for number, sample in enumerate(self.samples):
+            requests = sample.request.astype(np.float64) + sample.tick * _REQUESTS
+            at = change.apply(requests, sample.at)
+            took = change.apply(requests, sample.at + sample.took) - at
+            self.samples[number] = sample._replace(at=at, took=took)
 
     def close(self, t: float, collected: bool, ended: list[EndedSpans]) -> None:
         """Close the tick up to ``t``; ``collected`` is whether a collector received what ended in it."""
@@ -203,7 +221,7 @@ class SpanBuffer:
     def _keep(self, t: float) -> None:
         marks, requests, starts, durations, errors = zip(*self._rows, strict=True)
         frame = np.repeat(np.array(marks), [part.size for part in requests])
-        request = np.concatenate(requests).astype(np.int64)
+        request = (np.concatenate(requests) - self._base).astype(np.int64)
         failed, took = np.concatenate(errors), np.concatenate(durations)
         chosen = np.zeros(self._total, dtype=bool)
         if self._everything:
@@ -246,10 +264,11 @@ class SpanBuffer:
 
     def _list_sent(self, place: Place, chosen: Flags) -> Iterator[Sent[SpanRef | None]]:
         for batch in self._published.get(place, ()):
-            for time, request in zip(batch.times.tolist(), batch.requests.astype(np.int64).tolist(), strict=True):
-                traced = batch.frame >= 0 and chosen[request]
-                source = self.reference(self._roots, request, batch.frame) if traced else None
-                yield from repeat(Sent(time, source), batch.copies)
+            for time, request in zip(batch.times.tolist(), batch.requests.tolist(), strict=True):
+                number = int(request - self._base)
+                traced = batch.frame >= 0 and chosen[number]
+                source = self.reference(self._roots, number, batch.frame) if traced else None
+                yield from repeat(Sent(time, source, request), batch.copies)
 
     def _choose_consumed(self, chosen: Flags, records: dict[Place, dict[int, SpanRef]]) -> dict[int, SpanRef]:
         """Select the consumption of known records."""

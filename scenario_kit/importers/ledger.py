@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from scenario_kit.importers.decisions import ImportDecision, Treatment
 from scenario_kit.importers.inputs import InputDocument
-from scenario_kit.load.yaml.document import Path_, shorten_text
+from scenario_kit.load.yaml.document import Path_, format_place, shorten_text
 from scenario_kit.model import Position
 
 _UNKNOWN: Final = "no counterpart"
@@ -160,9 +160,10 @@ class InputNode:
         self.ledger.record(self._build(treatment, result, reason, fix))
 
     def _build(self, treatment: Treatment, result: str, reason: str, fix: str) -> ImportDecision:
+        place = format_place(self.place) or "."
         return ImportDecision(
-            treatment=treatment, position=self.position, place=format_place(self.place), value=format_value(self.value),
-            result=result, reason=reason, fix=fix, within=tuple(list_leaves(self.value, self.place)),
+            treatment=treatment, position=self.position, place=place, value=format_value(self.value), result=result,
+            reason=reason, fix=fix, within=tuple(list_leaves(self.value, self.place)),
         )  # fmt: skip
 
 
@@ -187,12 +188,6 @@ def list_leaves(value: Any, place: Path_) -> Iterator[str]:
             yield from list_leaves(part, (*place, step))
         else:
             yield format_place((*place, step))
-
-
-def format_place(place: Path_) -> str:
-    """Format a path such as ``spec.templates[1].name``; the whole document is ``.``."""
-    steps = (f"[{step}]" if isinstance(step, int) else f".{shorten_text(step)}" for step in place)
-    return "".join(steps).removeprefix(".") or "."
 
 
 def format_value(value: Any) -> str:

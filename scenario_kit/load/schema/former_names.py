@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 from scenario_kit.load.package_data import read_package_data
-from scenario_kit.load.yaml.document import Path_, Positions, format_place
+from scenario_kit.load.yaml.document import Path_, Positions, quote_place
 from scenario_kit.load.yaml.edit import Rename
 from scenario_kit.schema.renamed import FIX_RENAMED, explain_renaming
 from scenario_kit.schema.source import FORMER_NAMES
@@ -25,7 +25,7 @@ class FormerName(NamedTuple):
     def message(self) -> str:
         """The message of a finding."""
         renamed = explain_renaming(str(self.place[-1]), self.name)
-        where = format_place(self.place[:-1])
+        where = quote_place(self.place[:-1])
         return f"{where} has both: {renamed}" if self.taken else f"{renamed} in {where}"
 
     @property

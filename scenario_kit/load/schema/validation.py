@@ -13,7 +13,7 @@ from scenario_kit.load.schema.former_names import FormerName, find_former_names,
 from scenario_kit.load.schema.schemas import build_validator
 from scenario_kit.load.schema.suggest import did_you_mean, suggest
 from scenario_kit.load.schema.units import convert_to_unit
-from scenario_kit.load.yaml.document import Path_, Positions, format_place, shorten_text
+from scenario_kit.load.yaml.document import Path_, Positions, quote_place, shorten_text
 from scenario_kit.load.yaml.edit import Edit, Rename, rename_fields
 from scenario_kit.model import Finding, Position, Severity
 
@@ -122,7 +122,7 @@ def _leaves(errors: Iterable[ValidationError]) -> Iterator[ValidationError]:
 def _translate_error(error: ValidationError, positions: Positions, within: Path_) -> Iterator[LocatedFinding]:
     place: Path_ = (*within, *error.absolute_path)
     rule, desired, got = str(error.validator), error.validator_value, error.instance
-    here = format_place(place)
+    here = quote_place(place)
     at = positions.value(*place)
     if rule == "additionalProperties":
         known = error.schema.get("properties", {})
@@ -215,7 +215,7 @@ def _find_duplicates(data: Any, schema: dict[str, Any], place: Path_, positions:
                 key = tuple(str(item.get(k)) for k in keys)
                 if key in seen and None not in [item.get(k) for k in keys]:
                     message = (
-                        f"{format_place((*place, i))} has the same {keys[0]} as entry {seen[key]}: "
+                        f"{quote_place((*place, i))} has the same {keys[0]} as entry {seen[key]}: "
                         f"'{shorten_text(key[0])}'"
                     )
                     yield _build_finding(

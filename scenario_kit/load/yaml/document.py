@@ -380,9 +380,14 @@ def shorten_text(text: str, most: int = 60) -> str:
 
 
 def format_place(place: Path_) -> str:
-    """Format a place for messages: ``spec.faults[0].target``."""
-    text = "".join(f"[{part}]" if isinstance(part, int) else f".{shorten_text(part)}" for part in place)
-    return f"`{text.lstrip('.')}`" if text else "the document"
+    """Format a place, such as ``spec.faults[0].target``; empty for the whole document."""
+    parts = (f"[{part}]" if isinstance(part, int) else f".{shorten_text(part)}" for part in place)
+    return "".join(parts).removeprefix(".")
+
+
+def quote_place(place: Path_) -> str:
+    """Format a place for messages."""
+    return f"`{format_place(place)}`" if place else "the document"
 
 
 def build_syntax_error(path: str, mark: Mark, message: str, fix: str, opened: Mark | None = None) -> Finding:

@@ -14,7 +14,7 @@ class ObjectPositions(Positions):
     def value(self, *place: str | int) -> Position:
         """Return the path of a field; of the object as a whole, its name."""
         whole = (*self._above, *place)
-        return Position(path=format_place(whole).strip("`") if whole else self.path, line=0, column=0)
+        return Position(path=format_place(whole) or self.path, line=0, column=0)
 
     def within(self, part: Path_) -> ObjectPositions:
         """Return the positions inside a part of the object, by their places in that part."""

@@ -7,6 +7,7 @@ from typing import Final, NamedTuple
 
 import msgspec
 
+from operators.last_applied import find_lost_nulls
 from operators.scenario.environment import Environment, Settings
 from operators.scenario.plan import DesiredTrial, Refusal
 from operators.scenario.resolution import resolve_scenario
@@ -18,6 +19,7 @@ from scenario_kit.judge.platform import find_platform_needs, report_platform_lac
 from scenario_kit.lint import drop_consequential
 from scenario_kit.load import LocatedFinding
 from scenario_kit.load.rules import build_finding, load_rules
+from scenario_kit.load.yaml.document import format_place
 from scenario_kit.model import Finding, Object, Position, Runbook, Scenario, Severity, TrialSpec, TrialStep
 from scenario_kit.model.results.trial import ClockMode
 
@@ -74,8 +76,8 @@ def accept(environment: Environment, obj: Object) -> AcceptedScenario | Refusal:
 
 def judge_scenario(catalog: Catalog, settings: Settings, obj: Object) -> ScenarioJudgement:
     """Judge a Scenario without calling the cluster; the ``Accepted`` condition and the webhook share this judgement."""
-    if misplaced := find_visible_namespace(settings, obj):
-        return ScenarioJudgement(misplaced)
+    if refusal := check_object(settings, obj):
+        return ScenarioJudgement(refusal)
     found = resolve_scenario(catalog, obj)
     scenario, runbook = found.scenario, found.runbook
     warnings = tuple(f for f in found.findings if f.severity == Severity.WARNING)
@@ -88,7 +90,25 @@ def judge_scenario(catalog: Catalog, settings: Settings, obj: Object) -> Scenari
     return ScenarioJudgement((scenario, runbook), warnings)
 
 
-def find_visible_namespace(settings: Settings, obj: Object) -> Refusal | None:
+def check_object(settings: Settings, obj: Object) -> Refusal | None:
+    """Return a refusal if a Scenario or Validation is in the wrong namespace, or incomplete."""
+    return _check_namespace(settings, obj) or check_nulls(obj)
+
+
+def check_nulls(obj: Object) -> Refusal | None:
+    """Return a refusal if ``kubectl apply`` left out nulls, by which patches remove fields."""
+    lost = [format_place(place) for place in find_lost_nulls(obj)]
+    if not lost:
+        return None
+    more = f" and {len(lost) - 1} more" if len(lost) > 1 else ""
+    message = (
+        f"`{lost[0]}`{more} is null in the file, which removes a field, and `kubectl apply` does not send nulls;"
+        " apply it with: kubectl apply --server-side --force-conflicts -f …"
+    )
+    return Refusal("NullsNotSent", message)
+
+
+def _check_namespace(settings: Settings, obj: Object) -> Refusal | None:
     """Return a refusal if the object is in a namespace that solvers can read."""
     namespace, management = obj["metadata"].get("namespace", ""), settings.management_namespace
     if namespace == management:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Final
 
-from operators.scenario.admission import find_missing_capabilities
+from operators.scenario.admission import check_nulls, find_missing_capabilities
 from operators.scenario.environment import Environment
 from operators.scenario.plan import Refusal
 from operators.scenario.resolution import list_findings, resolve_scenario
@@ -82,7 +82,7 @@ def _resolve_stored(environment: Environment, obj: Object, spec: ValidationSpec)
             f"there is no Scenario '{spec.scenario}' in '{namespace}'; apply it, with spec.suspend to only store it"
         )
         return Refusal("ScenarioNotFound", message)
-    return found
+    return check_nulls(found) or found
 
 
 def _complete_case(environment: Environment, case: ValidationInput, scenario: Scenario) -> ValidationInput:

@@ -12,7 +12,8 @@ from typing import Any, Final
 import msgspec
 
 from operators.access.trial_objects import delete_trials, list_trials, write_status
-from operators.scenario.admission import find_visible_namespace
+from operators.last_applied import LAST_APPLIED_ANNOTATION
+from operators.scenario.admission import check_object
 from operators.scenario.environment import Environment
 from operators.scenario.plan import Refusal
 from operators.scenario.validation_input import ValidationInput, resolve_validation
@@ -85,8 +86,8 @@ class Validations:
         return not trials
 
     def _get_input(self, obj: Object) -> Refusal | ValidationInput:
-        if misplaced := find_visible_namespace(self._environment.settings, obj):
-            return misplaced
+        if refusal := check_object(self._environment.settings, obj):
+            return refusal
         name, version = obj["metadata"]["name"], self._make_cache_key(obj)
         known = self._inputs.get(name)
         if known is None or known[0] != version:
@@ -100,7 +101,8 @@ class Validations:
             return uid, obj["metadata"].get("generation")
         stored = self._environment.cluster.get(Reference("Scenario", name, obj["metadata"]["namespace"], GROUP))
         found = (stored or {}).get("metadata") or {}
-        return uid, found.get("uid"), found.get("generation"), found.get("deletionTimestamp")
+        applied = (found.get("annotations") or {}).get(LAST_APPLIED_ANNOTATION)
+        return uid, found.get("uid"), found.get("generation"), found.get("deletionTimestamp"), applied
 
     def _advance(self, ref: Reference, obj: Object, case: ValidationInput) -> None:
         before: dict[str, Any] = obj.get("status") or {}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from operators.scenario.admission import describe_finding, find_visible_namespace, judge_scenario
+from operators.scenario.admission import check_object, describe_finding, judge_scenario
 from operators.scenario.environment import Settings
 from operators.scenario.plan import Refusal
 from operators.scenario.resolution import resolve_scenario
@@ -34,7 +34,7 @@ def judge_object(catalog: Catalog, settings: Settings, obj: Object) -> ObjectJud
 
 def _judge_validation(catalog: Catalog, settings: Settings, obj: Object) -> ObjectJudgement:
     """Refuse an invalid plan or namespace; findings of an embedded scenario are warnings, since its report has them."""
-    refusal = find_visible_namespace(settings, obj)
+    refusal = check_object(settings, obj)
     try:
         parse_validation_spec(obj["spec"]).followed  # noqa: B018 - a plan that cannot be followed raises
     except UsageError as problem:

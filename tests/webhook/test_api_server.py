@@ -134,6 +134,24 @@ def test_failing_webhook_does_not_block_requests(
     assert apply(broken).code == 0
 
 
+def test_nulls_arrive_only_with_server_side_apply(
+    apply: Apply, webhook: Switch, kube: KubeCluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = "checkout-knows-no-names"
+    obj = read_document(find_data_root() / "catalog" / "scenarios" / name / "scenario.yaml").data
+    obj["metadata"]["namespace"] = "scenario-kit"
+    refused = "(NullsNotSent): `spec.solutions[0].changes[0].patch.patch.spec.template.spec.dns"
+    assert refused in apply(obj).said
+
+    monkeypatch.setattr(webhook, "works", False)
+    assert apply(obj).code == 0  # stored without them, as by an API server without the webhook
+    monkeypatch.setattr(webhook, "works", True)
+    tried = apply(obj, "--server-side", "--force-conflicts")
+    assert tried.code == 0, tried.said
+    stored = kube.get(Reference("Scenario", name, "scenario-kit", GROUP)) or {}
+    assert stored["spec"]["solutions"] == obj["spec"]["solutions"]
+
+
 def test_bundle_is_stored_and_mistakes_reported_by_field(apply: Apply, kube: KubeCluster) -> None:
     """The API server stores unknown fields of fault types."""
     folder = find_data_root() / "catalog" / "scenarios" / "hotel-all-errors"

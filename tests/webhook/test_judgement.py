@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 from types import SimpleNamespace
@@ -10,6 +11,7 @@ from typing import Any, cast
 import pytest
 import yaml
 
+from operators.last_applied import LAST_APPLIED_ANNOTATION
 from operators.scenario.admission import accept, judge_scenario
 from operators.scenario.environment import Environment, Settings
 from operators.scenario.plan import Refusal
@@ -107,6 +109,23 @@ def test_validation_is_refused_for_plan_and_warned_about_scenario() -> None:
     assert judged.warnings[0].startswith("SK108 spec.faults[0].type: ")
     elsewhere = validation(embedded=embedded) | {"metadata": {"name": "v", "namespace": "default"}}
     assert "(NamespaceVisible)" in judge(elsewhere)[0]
+
+
+def test_object_without_the_nulls_of_its_file_is_refused() -> None:
+    patch = {"target": "Deployment/payment", "type": "Merge", "patch": {"spec": {}}}
+    solutions = [{"name": "resume", "fixes": ["payment-pods"], "changes": [{"patch": patch}]}]
+    scenario = spoil(lambda spec: spec.update(solutions=solutions))
+    at = "solutions[0].changes[0].patch.patch.spec.paused"
+    for obj, field in (
+        (scenario, f"spec.{at}"),
+        (validation(embedded={"name": "mine", "spec": scenario["spec"]}), f"spec.embedded.spec.{at}"),
+    ):
+        sent = json.dumps(obj).replace('"patch": {"spec": {}}', '"patch": {"spec": {"paused": null}}')
+        obj["metadata"] = {**obj["metadata"], "annotations": {LAST_APPLIED_ANNOTATION: sent}}
+        (line,) = judge(obj)
+        name = obj["metadata"]["name"]
+        assert line.startswith(f"the {obj['kind']} '{name}' is not accepted (NullsNotSent): `{field}`")
+        assert "kubectl apply --server-side" in line
 
 
 def test_validations_own_fault_type_is_loaded_and_checked() -> None:

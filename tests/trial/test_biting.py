@@ -132,4 +132,4 @@ def test_durability_check_concerns_hit_and_changed_workloads(changes, carried, f
 
 
 def test_solution_without_faults_needs_no_durability():
-    assert durability.lasts(Trial().context, SOLVED, 2, 1200.0) == []
+    assert durability.lasts(Trial().context, SOLVED, 2, repaired=1200.0, cleared=1300.0) == []

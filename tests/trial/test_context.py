@@ -13,7 +13,7 @@ from scenario_kit.testing import FakeClock, FakeMetrics
 from scenario_kit.trial import Stopped, procedures
 from scenario_kit.trial.alerts.extended_wait import compute_recurrence_time
 from scenario_kit.trial.engine.baseline import Baseline
-from scenario_kit.trial.engine.progress import FaultProgress, InjectionProgress
+from scenario_kit.trial.engine.progress import FaultProgress, TrialProgress
 from scenario_kit.trial.engine.rollouts import list_live, roll_out
 from scenario_kit.trial.investigation.silent_hops import measure_passages
 from scenario_kit.trial.investigation.symptoms import find_new, list_pods
@@ -105,9 +105,9 @@ def test_injected_at_is_recorded_per_fault():
 def test_saved_baseline_and_progress_are_labelled_and_read_again():
     stage = TrialHarness(effective("a"))
     first, second = stage.context(), stage.context()
-    assert (first.baseline(), first.progress()) == (None, InjectionProgress())
+    assert (first.baseline(), first.progress()) == (None, TrialProgress())
     baseline = Baseline(namespace_uid="u", snapshot={"a": "b"}, ready_at=7.0)
-    progress = InjectionProgress(faults={"a": FaultProgress(step=1, injected_at=2.0)}, proofs=3, resyncs=4)
+    progress = TrialProgress(faults={"a": FaultProgress(step=1, injected_at=2.0)}, proofs=3, resyncs=4)
     first.save_baseline(baseline)
     first.save_progress(progress)
     assert first.save_evidence({"x": 1}) == "t-evidence"

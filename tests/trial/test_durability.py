@@ -4,12 +4,13 @@ import msgspec
 import pytest
 
 from scenario_kit.changes.three_way_restore import RESTARTED
-from scenario_kit.judge.repair.resolved import EntryTraffic
+from scenario_kit.judge.repair.resolved import EntryTraffic, Resolution
 from scenario_kit.model import Change, Fault, Procedure, Reference, Solution, TrialStep
 from scenario_kit.testing import FakeCluster
 from scenario_kit.trial.engine.baseline import Baseline
+from scenario_kit.trial.engine.context import Stopped
 from scenario_kit.trial.procedures import change
-from scenario_kit.trial.resolution import durability
+from scenario_kit.trial.resolution import durability, resolve
 from scenario_kit.trial.resolution.resolve import expect_cleared
 from tests.trial.test_alert_steps import ERRORS, PROGRAM, Trial, codes, fault
 
@@ -51,6 +52,17 @@ def complete_rollout(obj, *, full):
 
 def run_solution(*changes, again=None, others=()):
     """Judge a trial injected at 1000 s and repaired at 1400 s; return findings and restarted workloads."""
+    context = build_solved_trial(*changes, again=again, others=others)
+    found = judge_solution(context)
+    return found, {o["metadata"]["name"] for o in context.contents("Deployment") if has_restart_annotation(o)}
+
+
+def judge_solution(context):
+    return expect_cleared(context, context.spec.steps[-1], len(context.spec.steps) - 1, REPAIRED)
+
+
+def build_solved_trial(*changes, again=None, others=()):
+    """Build a trial injected at 1000 s and repaired at 1400 s, whose alert cleared and perhaps fires again."""
     spans = [SOLVED] if again is None else [SOLVED, (again, None)]
     program = (*PROGRAM, SOLVE, TrialStep(kind="expectCleared", use="Solution", name="s"))
     trial = Trial(
@@ -72,8 +84,7 @@ def run_solution(*changes, again=None, others=()):
     context.save_baseline(Baseline(namespace_uid=context.identity(), served=served))
     context.wait(REPAIRED)
     assert change(context, SOLVE, len(PROGRAM)) == ([], [])
-    found = expect_cleared(context, program[-1], len(PROGRAM) + 1, REPAIRED)
-    return found, {o["metadata"]["name"] for o in context.contents("Deployment") if has_restart_annotation(o)}
+    return context
 
 
 @pytest.mark.parametrize(
@@ -85,6 +96,25 @@ def test_recurrence_of_a_postponed_incident_is_an_error(again, expected):
     """The alert came 300 s after the fault, so it would be back a little more than that after the repair."""
     found, _ = run_solution(again=again)
     assert codes(found) == expected
+
+
+@pytest.mark.parametrize(("again", "expected"), [(None, []), (1700.0, ["SK412"])], ids=["lasts", "comes back"])
+def test_interrupted_check_is_not_disturbed_by_its_own_restarts(monkeypatch, again, expected):
+    """A resumed run finds an app that is just restarting, after the deadline: the incident was resolved before."""
+    context = build_solved_trial(again=again)
+
+    def stop(*_):
+        raise Stopped
+
+    with monkeypatch.context() as patch:
+        patch.setattr(durability.rollouts, "roll_out", stop)
+        patch.setattr(durability.resolved, "find_returned", lambda *_: [])
+        with pytest.raises(Stopped):
+            judge_solution(context)
+    assert has_restart_annotation(context.cluster.get(Reference("Deployment", "web", "shop", "apps")))
+    context.wait(REPAIRED + 2 * context.runbook.windows.resolve)
+    monkeypatch.setattr(resolve, "judge_resolution", lambda *_, **__: Resolution(answer="False", reasons=("restarts",)))
+    assert codes(judge_solution(context)) == expected
 
 
 def test_alerting_and_reading_workloads_restart_after_repair():

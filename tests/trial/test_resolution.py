@@ -297,10 +297,11 @@ def test_repair_must_clear_alerts_by_its_deadline(use, cleared, seconds, end, fo
 @pytest.mark.parametrize(("use", "lasts"), [("Solution", True), ("Fix", False), ("Cheat", False), ("Wait", False)])
 def test_only_a_solution_has_to_last(monkeypatch, use, lasts):
     seen = []
-    monkeypatch.setattr(durability, "lasts", lambda *given: seen.append(given) or ["found"])
+    monkeypatch.setattr(durability, "lasts", lambda *given, **times: seen.append((given, times)) or ["found"])
     trial, step = build_repaired_trial(), TrialStep(kind="expectCleared", use=use, name="s")
     assert expect_cleared(trial.context, step, 5, REPAIRED) == (["found"] if lasts else [])
-    assert seen == ([(trial.context, step, 5, REPAIRED)] if lasts else [])
+    times = {"repaired": REPAIRED, "cleared": trial.clock.now()}
+    assert seen == ([((trial.context, step, 5), times)] if lasts else [])
 
 
 def test_live_scenario_has_no_deadline():

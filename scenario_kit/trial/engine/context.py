@@ -18,7 +18,7 @@ from scenario_kit.observe import AlertEvaluator
 from scenario_kit.ports import Clock, Cluster, Metrics
 from scenario_kit.trial.engine import noise
 from scenario_kit.trial.engine.baseline import Baseline
-from scenario_kit.trial.engine.progress import InjectionProgress
+from scenario_kit.trial.engine.progress import TrialProgress
 
 TICK: Final = GRID_SECONDS
 TRAFFIC_WINDOW: Final = TRAFFIC_SECONDS
@@ -177,14 +177,14 @@ class TrialContext:
         named = [f for f in self.runbook.faults if not step.faults or f.name in step.faults]
         return [f for f in named if f.name not in step.except_]
 
-    def save_progress(self, progress: InjectionProgress) -> None:
-        """Save which faults were verified, beside the receipts."""
+    def save_progress(self, progress: TrialProgress) -> None:
+        """Save what steps have established, beside the receipts."""
         self.cluster.apply(self._document("progress", json.dumps(progress.to_json())))
 
-    def progress(self) -> InjectionProgress:
-        """Return which faults were injected and verified so far."""
+    def progress(self) -> TrialProgress:
+        """Return what steps have established so far."""
         found = self.cluster.get(Reference("ConfigMap", f"{self.name}-progress", self.management))
-        return InjectionProgress.from_json(json.loads(found["data"]["document"])) if found else InjectionProgress()
+        return TrialProgress.from_json(json.loads(found["data"]["document"])) if found else TrialProgress()
 
     def save_baseline(self, baseline: Baseline) -> None:
         """Save the baseline beside the receipts."""

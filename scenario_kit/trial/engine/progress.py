@@ -1,4 +1,4 @@
-"""Saved progress of an inject step, so that verified effects are not checked again after a crash."""
+"""Saved progress of steps, so that what they have established is not checked again after a crash."""
 
 from __future__ import annotations
 
@@ -19,13 +19,15 @@ class FaultProgress(Value, frozen=True, kw_only=True):
     remarks: tuple[Finding, ...] = ()
 
 
-class InjectionProgress(Value, frozen=True, kw_only=True):
-    """Progress of the faults, by name.
+class TrialProgress(Value, frozen=True, kw_only=True):
+    """Progress of the faults, by name, and of the steps that await a resolution.
 
     ``proofs`` counts verified effects, ``resyncs`` the rounds in which the app's objects were rewritten, since the
-    start of the trial.
+    start of the trial. ``resolved`` maps the index of a step, as text, to the time at which it found the incident
+    resolved: what it does afterwards, such as restarts, disturbs the app.
     """
 
     faults: dict[str, FaultProgress] = {}
     proofs: int = 0
     resyncs: int = 0
+    resolved: dict[str, float] = {}

@@ -42,22 +42,27 @@ _GOVERNING: Final = frozenset({
 _TROUBLE: Final = (("ReplicaFailure", "True"), ("Progressing", "False"))
 
 
-def lasts(context: TrialContext, step: TrialStep, index: int, repaired: float) -> list[Finding]:
-    """Check that a resolved incident stays resolved; ``repaired`` is when the solution was executed."""
+def lasts(context: TrialContext, step: TrialStep, index: int, *, repaired: float, cleared: float) -> list[Finding]:
+    """Check that a resolved incident stays resolved.
+
+    ``repaired`` is when the solution was executed, ``cleared`` when the incident was found resolved.
+    """
     injected = context.injected_at()
     if injected is None:
         return []
     return (
-        _check_recurrence(context, step, injected, repaired)
+        _check_recurrence(context, step, injected, repaired=repaired, cleared=cleared)
         or _check_biting(context, step)
         or _check_lingering(context, step, injected, repaired)
         or _check_restart(context, step, index)
     )
 
 
-def _check_recurrence(context: TrialContext, step: TrialStep, injected: float, repaired: float) -> list[Finding]:
+def _check_recurrence(
+    context: TrialContext, step: TrialStep, injected: float, *, repaired: float, cleared: float
+) -> list[Finding]:
     """Check that alerts do not recur within the time that they took to develop."""
-    expect, cleared = context.runbook.expect, context.clock.now()
+    expect = context.runbook.expect
     developed = resolved.measure_development(context.history(), expect, injected, repaired)
     await_interval(context, repaired, extended_wait.compute_recurrence_time(context, repaired))
     if expect.silent:

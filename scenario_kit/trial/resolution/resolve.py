@@ -165,7 +165,13 @@ def _read_baseline(context: TrialContext) -> Baseline:
 def expect_cleared(context: TrialContext, step: TrialStep, index: int, start: float) -> list[Finding]:
     """Check that the incident resolves within the resolve window (a live scenario has no deadline) and, after a
     solution, that it stays resolved.
+
+    A resolution is saved before its durability is checked: a restarted run would otherwise judge the app again while
+    the restarts of that check disturb it.
     """
+    solution = step.use == "Solution"
+    if solution and (at := context.progress().resolved.get(str(index))) is not None:
+        return durability.lasts(context, step, index, repaired=start, cleared=at)
     windows = context.runbook.windows
     deadline = start + (step.seconds or windows.resolve)
     if context.virtual and not step.forever:
@@ -175,13 +181,23 @@ def expect_cleared(context: TrialContext, step: TrialStep, index: int, start: fl
         if step.forever:
             context.show(answer.answer, [*answer.reasons, *_list_pods_in_trouble(context, answer)])
         if answer.answer == "True":
-            return durability.lasts(context, step, index, start) if step.use == "Solution" else []
+            if not solution:
+                return []
+            at = _save_resolution(context, index)
+            return durability.lasts(context, step, index, repaired=start, cleared=at)
         if not step.forever and context.clock.now() >= deadline:
             return [_report_unresolved(context, step, answer, start, deadline)]
         if step.forever:
             pass_time(context, start)
         else:
             context.wait(choose_next_look(context, start))
+
+
+def _save_resolution(context: TrialContext, index: int) -> float:
+    """Save that step ``index`` found the incident resolved; return the time."""
+    progress, now = context.progress(), context.clock.now()
+    context.save_progress(structs.replace(progress, resolved={**progress.resolved, str(index): now}))
+    return now
 
 
 def _list_pods_in_trouble(context: TrialContext, answer: Resolution) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
@@ -39,6 +40,19 @@ _UNTESTED: Final = "SK310"
 _RULE_FIELDS: Final = ("alert", "record", "for", "keep_firing_for", "labels", "annotations")
 
 
+@dataclass(slots=True)
+class _AlertPack:
+    """A pack that is being written: its name, the recording rules of its file, and the alerts that it has so far.
+
+    ``questions`` are open decisions for the author.
+    """
+
+    name: str
+    records: Sequence[Object]
+    questions: list[str] = field(default_factory=list)
+    alerts: set[str] = field(default_factory=set)
+
+
 def import_promrules(context: ImportContext, files: Sequence[InputFile]) -> None:
     """Import every file or object as one alert pack."""
     names: set[str] = set()
@@ -48,15 +62,15 @@ def import_promrules(context: ImportContext, files: Sequence[InputFile]) -> None
             refuse_document(node, "Prometheus rules: `groups`, or an object of kind PrometheusRule")
             continue
         name = _name_pack(node, names)
-        questions: list[str] = []
         records = _read_records(groups)
-        kept = [g for each in groups if (g := _map_group(context, each, name, questions, records)) is not None]
+        pack = _AlertPack(name, records)
+        kept = [g for each in groups if (g := _map_group(context, each, pack)) is not None]
         if not any("alert" in rule for group in kept for rule in group["rules"]):
             alerts = any("alert" in (rule.value or {}) for group in groups for rule in group.list_nodes("rules"))
             why = "none of its alerts could be imported" if alerts else "it has no alerts"
             node.report_refusal(why, "correct them, or leave the file out" if alerts else "leave the file out")
             continue
-        context.writer.files += _build_files(name, kept, node, questions)
+        context.writer.files += _build_files(name, kept, node, pack.questions)
 
 
 def _build_files(name: str, groups: Sequence[Object], node: InputNode, questions: list[str]) -> list[ImportedFile]:
@@ -109,9 +123,7 @@ def _name_pack(node: InputNode, names: set[str]) -> str:
     return name
 
 
-def _map_group(
-    context: ImportContext, group: InputNode, pack: str, questions: list[str], records: Sequence[Object]
-) -> Object | None:
+def _map_group(context: ImportContext, group: InputNode, pack: _AlertPack) -> Object | None:
     """Map a group; None if none of its rules is imported."""
     made: Object = {"name": group.read_text("name") or "rules"}
     if (head := group.find("name")) is not None:
@@ -121,7 +133,7 @@ def _map_group(
     if (labels := group.find("labels")) is not None and isinstance(labels.value, dict):
         labels.take("labels of every rule in the group")
         made["labels"] = labels.value
-    found = (_map_rule(context, each, pack, questions, records) for each in group.list_nodes("rules"))
+    found = (_map_rule(context, each, pack, made.get("labels") or {}) for each in group.list_nodes("rules"))
     rules = [rule for rule in found if rule]
     return {**made, "rules": rules} if rules else None
 
@@ -141,10 +153,8 @@ def _fit_interval(node: InputNode) -> str:
     return f"{fitted}s"
 
 
-def _map_rule(
-    context: ImportContext, node: InputNode, pack: str, questions: list[str], records: Sequence[Object]
-) -> Object | None:
-    """Map one rule; refuse it and return None if it is invalid or would not pass lint."""
+def _map_rule(context: ImportContext, node: InputNode, pack: _AlertPack, labels: Object) -> Object | None:
+    """Map one rule of a group with these labels; refuse it and return None if it is invalid or would not pass lint."""
     data = node.value if isinstance(node.value, dict) else {}
     expr = node.find("expr")
     name = str(data.get("alert", data.get("record", "")))
@@ -157,10 +167,16 @@ def _map_rule(
     written, rule["expr"] = rule["expr"], _arrange_lines(stripped)
     if "alert" in rule and (entity := _guess_entity(rule)):
         rule["entity"] = entity
-    problem = _find_problem(context, pack, rule, records)
+    problem = _find_problem(context, pack, rule)
     if problem:
         node.refuse(f"rule '{name}': {problem}", "correct the rule, or leave it out")
         return None
+    if "alert" in rule:
+        key = f"{name} {sorted((labels | (rule.get('labels') or {})).items())}"
+        if key in pack.alerts:
+            node.refuse(f"rule '{name}': an alert of this name and with these labels is above", "rename one of them")
+            return None
+        pack.alerts.add(key)
     for key in _RULE_FIELDS:
         if (part := node.find(key)) is not None:
             part.take(f"{key} of the rule")
@@ -169,7 +185,7 @@ def _map_rule(
     else:
         expr.take("expr")
     if "alert" in rule:
-        _decide_entity(node, rule, questions)
+        _decide_entity(node, rule, pack.questions)
     return rule
 
 
@@ -183,7 +199,8 @@ def _explain_removal(labels: Iterable[str]) -> str:
     """Say which matchers are removed from an expression, and why."""
     reasons = ("a trial adds its own",) if "namespace" in labels else ()
     if others := [label for label in labels if label != "namespace"]:
-        reasons = (*reasons, f"{', '.join(f'`{label}`' for label in others)} depend on how a cluster is scraped")
+        depend = "depends" if len(others) == 1 else "depend"
+        reasons = (*reasons, f"{', '.join(f'`{label}`' for label in others)} {depend} on how a cluster is scraped")
     return f"matchers of {', '.join(f'`{label}`' for label in labels)} are removed: {'; '.join(reasons)}"
 
 
@@ -214,15 +231,15 @@ def _guess_entity(rule: Object) -> dict[str, str] | None:
     return None
 
 
-def _find_problem(context: ImportContext, pack: str, rule: Object, records: Sequence[Object]) -> str:
+def _find_problem(context: ImportContext, pack: _AlertPack, rule: Object) -> str:
     """Return why a rule cannot be part of a pack with the recording rules of its file, or empty."""
     document: Any = {"groups": [{"name": "rules", "rules": [rule]}]}
-    others = [each for each in records if each.get("record") != rule.get("record")]
+    others = [each for each in pack.records if each.get("record") != rule.get("record")]
     known: Any = {"groups": [*document["groups"], {"name": "records", "rules": others}]}
-    written = (each for place, each in read_rules(pack, known) if place.place[:2] == ("groups", 0))
+    written = (each for place, each in read_rules(pack.name, known) if place.place[:2] == ("groups", 0))
     unread = next((each for each in written if isinstance(each, InvalidRule)), None)
     if unread is not None:
         return unread.message
-    found = lint_text(dump_document(document), Path("alerts", f"{pack}.yaml"), context.catalog)
+    found = lint_text(dump_document(document), Path("alerts", f"{pack.name}.yaml"), context.catalog)
     errors = (each.finding for each in found if each.finding.severity is Severity.ERROR)
     return next((error.message for error in errors if error.code != _UNTESTED), "")

@@ -22,10 +22,11 @@ _IGNORED_FOLDERS: Final = (".git", ".venv", "__pycache__", "node_modules")
 
 
 class InputFile(NamedTuple):
-    """The text of a file, and the path that positions show."""
+    """The text of a file, and the path that positions show. ``error`` is why a file of a folder cannot be read."""
 
     path: str
     text: str
+    error: AuthoringError | None = None
 
 
 class InputDocument(NamedTuple):
@@ -41,7 +42,7 @@ def read_inputs(path: Path, endings: tuple[str, ...]) -> list[InputFile]:
 
     Raises:
         UsageError: the file does not exist, or the folder holds no such file or too many.
-        AuthoringError: a file cannot be read, is not text, or is too large.
+        AuthoringError: the file cannot be read, is not text, or is too large; of a folder, the file holds this error.
     """
     if not path.is_dir():
         return [InputFile(str(path), _read(path))]
@@ -54,7 +55,7 @@ def read_inputs(path: Path, endings: tuple[str, ...]) -> list[InputFile]:
         )
     if len(paths) > MAX_FILES:
         raise UsageError(f"{path} contains more than {MAX_FILES} files", fix="name a subfolder")
-    return [InputFile(str(each), _read(each)) for each in paths]
+    return [_read_of_folder(each) for each in paths]
 
 
 def parse_documents(file: InputFile) -> list[InputDocument]:
@@ -63,11 +64,20 @@ def parse_documents(file: InputFile) -> list[InputDocument]:
     Raises:
         AuthoringError: it is not YAML, or exceeds a limit; with a finding for every error.
     """
+    if file.error is not None:
+        raise file.error
     documents = parse_all(file.text, file.path)
     findings = [finding for document in documents for finding in document.findings]
     if findings:
         raise AuthoringError(f"{file.path}: the file cannot be read", findings)
     return [InputDocument(file.path, each.data, each.positions) for each in documents if each.data is not None]
+
+
+def _read_of_folder(path: Path) -> InputFile:
+    try:
+        return InputFile(str(path), _read(path))
+    except AuthoringError as error:
+        return InputFile(str(path), "", error)
 
 
 def _read(path: Path) -> str:

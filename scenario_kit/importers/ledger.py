@@ -7,14 +7,17 @@ no decision covers at the end are refused by name, so nothing is dropped silentl
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, Final
 
+from scenario_kit.errors import AuthoringError
 from scenario_kit.importers.decisions import ImportDecision, Treatment
 from scenario_kit.importers.inputs import InputDocument
 from scenario_kit.load.yaml.document import Path_, format_place, shorten_text
 from scenario_kit.model import Position
 
 _UNKNOWN: Final = "no counterpart"
+_UNDRAFTED: Final = "it belongs to an object from which no draft was written"
 
 
 class ImportLedger:
@@ -25,6 +28,7 @@ class ImportLedger:
         self._documents: list[InputDocument] = []
         self._covered: set[tuple[int, Path_]] = set()
         self._read: set[tuple[int, Path_]] = set()
+        self._undrafted: set[tuple[int, Path_]] = set()
 
     def open_document(self, document: InputDocument) -> InputNode:
         """Open a document, each of whose values needs a decision."""
@@ -34,6 +38,23 @@ class ImportLedger:
     def record(self, decision: ImportDecision) -> None:
         """Record a decision."""
         self.decisions.append(decision)
+
+    @contextmanager
+    def refuse_unreadable(self, *, alone: bool) -> Iterator[None]:
+        """Refuse a file that cannot be read, at the place of its error; if it is the only one, raise the error."""
+        try:
+            yield
+        except AuthoringError as error:
+            if alone or not error.findings:
+                raise
+            for found in error.findings:
+                position = found.position or Position(path="?", line=1, column=1)
+                self.record(
+                    ImportDecision(
+                        treatment="Refused", position=position, place=".", reason=found.message,
+                        fix=found.fix or "correct the file, or leave it out",
+                    )
+                )  # fmt: skip
 
     def cover(self, number: int, place: Path_) -> None:
         """Mark a value and everything inside as decided."""
@@ -46,6 +67,10 @@ class ImportLedger:
     def mark_read(self, number: int, place: Path_) -> None:
         """Mark a container as read: its children need decisions, it does not."""
         self._read.add((number, place))
+
+    def mark_undrafted(self, number: int, place: Path_) -> None:
+        """Mark a value as the source of no draft, which is the reason that undecided values inside are refused."""
+        self._undrafted.add((number, place))
 
     def get_position(self, number: int, place: Path_) -> Position:
         """Return the position of a value, or of its key if it has one."""
@@ -61,7 +86,10 @@ class ImportLedger:
             touched = self._list_touched(number) | {()}
             for place, value in self._list_uncovered(number, touched, (), document.data):
                 node = InputNode(self, number, place, value)
-                node.refuse(_UNKNOWN)
+                if any((number, place[:length]) in self._undrafted for length in range(len(place) + 1)):
+                    node.refuse(_UNDRAFTED, "see the reason that the report gives for that object")
+                else:
+                    node.refuse(_UNKNOWN)
         return tuple(sorted(self.decisions, key=lambda each: _order(each.position)))
 
     def _list_uncovered(
@@ -151,8 +179,13 @@ class InputNode:
         """Record a guess that is based on this value, which itself needs another decision."""
         self.ledger.record(self._build("Guessed", result, reason, "confirm it"))
 
-    def report_refusal(self, reason: str, fix: str) -> None:
-        """Record that this could not be imported; its children keep their own decisions."""
+    def report_refusal(self, reason: str, fix: str, whole: InputNode | None = None) -> None:
+        """Record that this could not be imported; its children keep their own decisions.
+
+        ``whole`` is the value of which no draft is written for that reason.
+        """
+        if whole is not None:
+            self.ledger.mark_undrafted(whole.number, whole.place)
         self.ledger.record(self._build("Refused", "", reason, fix))
 
     def _note(self, treatment: Treatment, result: str, reason: str, fix: str) -> None:

@@ -41,15 +41,23 @@ FORMATS: Final[dict[str, ImportFormat]] = {
 
 
 def run_import(
-    format: str, files: Sequence[InputFile], catalog: Catalog, *, app: str = "", version: str = "", author: str = ""
+    format: str,
+    files: Sequence[InputFile],
+    catalog: Catalog,
+    *,
+    app: str = "",
+    version: str = "",
+    target: str = "",
+    author: str = "",
 ) -> ImportResult:
-    """Import files of a format.
+    """Import files of a format. Faults whose target the app does not have are aimed at its component ``target``.
 
     Raises:
-        UsageError: the app or version does not exist.
-        AuthoringError: a file cannot be read; with the position.
+        UsageError: the app, version or component does not exist.
+        AuthoringError: the only file cannot be read; with the position.
     """
-    context = ImportContext(catalog, AppFinder(catalog, app, version), ImportLedger(), DraftWriter(catalog, author))
+    finder = AppFinder(catalog, app, version, target)
+    context = ImportContext(catalog, finder, ImportLedger(), DraftWriter(catalog, author))
     FORMATS[format].importer(context, files)
     return ImportResult(
         format=format, files=tuple(file.path for file in files), drafts=tuple(context.writer.files),

@@ -27,18 +27,30 @@ class AppFinder:
         catalog: the catalogue with the apps.
         app: the app to use in any case; empty to detect it.
         version: its version; its first one if empty.
+        target: the component of that app at which faults are aimed whose own target the app does not have.
 
     Raises:
-        UsageError: the app or version does not exist.
+        UsageError: the app, version or component does not exist.
     """
 
-    def __init__(self, catalog: Catalog, app: str = "", version: str = "") -> None:
+    def __init__(self, catalog: Catalog, app: str = "", version: str = "", target: str = "") -> None:
         self.catalog, self.app, self.version = catalog, app, version
         if app and app not in catalog.apps():
             raise UsageError(f"app '{app}' does not exist", fix=did_you_mean(app, catalog.apps()))
         if version and version not in (catalog.versions(app) if app else ()):
             fix = f"one of {', '.join(catalog.versions(app))}" if app else "name its app with --app"
             raise UsageError(f"version '{version}' of {app or 'any app'} does not exist", fix=fix)
+        self.target = self._find_target(target) if target else None
+
+    def _find_target(self, target: str) -> Component:
+        if not self.app:
+            raise UsageError(f"component '{target}' of no app", fix="name its app with --app")
+        app = self.load_app(self.app)
+        found = find_component(app, target.rpartition("/")[2])
+        if found is None:
+            names = [each.name for each in app.components]
+            raise UsageError(f"{app.name} has no component '{target}'", fix=did_you_mean(target, names))
+        return found
 
     def load_app(self, name: str) -> App:
         """Load an app in the chosen version, or its first one."""

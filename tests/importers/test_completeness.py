@@ -120,6 +120,10 @@ def test_hostile_code_is_refused(text: str) -> None:
         run_import("sregym", [InputFile("x.py", text)], CATALOG)
 
 
+def import_folder(folder: Path) -> ImportResult:
+    return run_import("chaos-mesh", read_inputs(folder, (".yaml",)), CATALOG)
+
+
 def test_empty_folders_and_large_files_are_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="contains no"):
         read_inputs(tmp_path, (".yaml",))
@@ -127,8 +131,33 @@ def test_empty_folders_and_large_files_are_refused(tmp_path: Path) -> None:
         read_inputs(tmp_path / "absent.yaml", (".yaml",))
     (tmp_path / "large.yaml").write_text("a: " + "x" * 600_000)
     with pytest.raises(AuthoringError, match="larger"):
-        read_inputs(tmp_path, (".yaml",))
+        read_inputs(tmp_path / "large.yaml", (".yaml",))
+    with pytest.raises(AuthoringError, match="larger"):
+        import_folder(tmp_path)
     (tmp_path / "large.yaml").unlink()
     (tmp_path / "link.yaml").symlink_to("/etc/passwd")
     with pytest.raises(AuthoringError, match="link"):
-        read_inputs(tmp_path, (".yaml",))
+        import_folder(tmp_path)
+
+
+def test_unreadable_file_of_a_folder_is_refused_and_others_are_imported(tmp_path: Path) -> None:
+    (tmp_path / "good.yaml").write_text((EXAMPLES / "chaos-mesh.yaml").read_text())
+    (tmp_path / "template.yaml").write_text("a: b\nkind: {{ .Values.kind }}\n")
+    (tmp_path / "large.yaml").write_text("a: " + "x" * 600_000)
+
+    result = import_folder(tmp_path)
+
+    assert len(result.drafts) == 2
+    refused = {Path(d.position.path).name: d for d in result.decisions if d.treatment == "Refused" and d.place == "."}
+    assert "larger" in refused["large.yaml"].reason
+    assert refused["template.yaml"].position.line == 2
+    assert all(each.fix for each in refused.values())
+
+
+def test_unreadable_problem_of_a_folder_is_refused() -> None:
+    files = [InputFile("good.py", (EXAMPLES / "sregym.py").read_text()), InputFile("bad.py", "x = 1\ndef f(:")]
+    result = run_import("sregym", files, CATALOG)
+
+    assert result.drafts
+    (refused,) = [each for each in result.decisions if each.position.path == "bad.py"]
+    assert (refused.treatment, refused.position.line) == ("Refused", 2)

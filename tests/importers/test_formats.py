@@ -9,42 +9,17 @@ import pytest
 import yaml
 
 from scenario_kit.catalog import Catalog
-from scenario_kit.importers import FORMATS, ImportResult, InputFile, mechanisms, read_inputs, run_import
+from scenario_kit.importers import FORMATS, InputFile, mechanisms, run_import
 from scenario_kit.importers.targets import AppFinder
 from scenario_kit.lint import lint_file
 from scenario_kit.model import Severity
 from scenario_kit.render.faults import fault
-
-ROOT = Path(__file__).resolve().parents[2]
-EXAMPLES = ROOT / "docs" / "examples" / "import"
-INPUTS = {
-    "itbench": EXAMPLES / "itbench",
-    "sregym": EXAMPLES / "sregym.py",
-    "aiopslab": EXAMPLES / "aiopslab.py",
-    "litmus": EXAMPLES / "litmus.yaml",
-    "chaos-mesh": EXAMPLES / "chaos-mesh.yaml",
-    "krkn": EXAMPLES / "krkn.yaml",
-    "promrules": EXAMPLES / "rules.yaml",
-}
+from tests.importers.results import INPUTS, decision, import_text, spec
 
 
 @pytest.fixture(scope="module")
 def catalog() -> Catalog:
     return Catalog()
-
-
-def import_text(format: str, catalog: Catalog, text: str = "", path: str = "input.yaml", **more: str) -> ImportResult:
-    files = [InputFile(path, text)] if text else read_inputs(INPUTS[format], FORMATS[format].endings)
-    return run_import(format, files, catalog, **more)
-
-
-def spec(result: ImportResult, number: int = 0) -> dict:
-    return yaml.safe_load(result.drafts[number].text)["spec"]
-
-
-def decision(result: ImportResult, place: str):
-    (found,) = [each for each in result.decisions if each.place == place]
-    return found
 
 
 def test_every_format_has_an_example() -> None:
@@ -81,18 +56,6 @@ def test_every_decision_has_its_line_and_its_reason(format: str, catalog: Catalo
             assert each.fix, each
 
 
-def test_workflow_becomes_staged_faults(catalog: Catalog) -> None:
-    result = import_text("chaos-mesh", catalog)
-    late, lossy = spec(result)["faults"]
-    assert (late["type"], late["target"], "start" in late) == ("network-delay", "Deployment/search", False)
-    assert late["parameters"]["latencyMilliseconds"] == 900
-    assert (lossy["type"], lossy["target"]) == ("network-loss", "Deployment/geo")
-    assert lossy["start"] == {"afterSeconds": 300}
-    assert lossy["parameters"]["lossPercent"] == 80
-    assert decision(result, "spec.templates[3].networkChaos.loss.loss").treatment == "Guessed"
-    assert spec(result, 1)["faults"][0]["recurrence"] == {"everySeconds": 600}
-
-
 @pytest.mark.parametrize(
     ("mode", "pods", "expected", "treatment"),
     [
@@ -121,31 +84,6 @@ def test_experiment_mode_maps_to_replicas(
     assert decision(result, "spec.mode").treatment == treatment
 
 
-def test_stages_of_a_workflow(catalog: Catalog) -> None:
-    def stage(name: str, more: str = "") -> str:
-        target = "selector: {namespaces: [otel-demo], labelSelectors: {app: " + name + "}}"
-        chaos = "{action: pod-failure, mode: all, " + target + "}"
-        return f"  - {{name: {name}, templateType: PodChaos, deadline: 2m, podChaos: {chaos}{more}}}\n"
-
-    text = (
-        "apiVersion: chaos-mesh.org/v1alpha1\nkind: Workflow\nmetadata: {name: w}\nspec:\n  entry: main\n  templates:\n"
-        "  - {name: main, templateType: Serial, children: [both, quote, ring, gone]}\n"
-        "  - {name: both, templateType: Parallel, children: [cart, payment]}\n"
-        "  - {name: ring, templateType: Serial, children: [main]}\n"
-        "  - {name: task, templateType: Task, task: {container: {image: x}}}\n"
-        + stage("cart") + stage("payment") + stage("quote")
-    )  # fmt: skip
-    result = import_text("chaos-mesh", catalog, text)
-    starts = {fault["target"]: fault.get("start") for fault in spec(result)["faults"]}
-    assert starts == {
-        "Deployment/cart": None, "Deployment/payment": None, "Deployment/quote": {"afterSeconds": 120},
-    }  # fmt: skip
-    reasons = {each.place: each.reason for each in result.decisions if each.treatment == "Refused"}
-    assert "cycle" in reasons["spec.templates[0]"]
-    assert "does not exist" in reasons["spec.templates[0].children[3]"]
-    assert "unreachable" in reasons["spec.templates[3]"]
-
-
 @pytest.mark.parametrize(
     ("chaos", "fault", "parameters"),
     [
@@ -171,6 +109,32 @@ def test_experiments_keep_their_parameters(chaos: str, fault: str, parameters: d
     (use,) = spec(import_text("chaos-mesh", catalog, yaml.safe_dump(document)))["faults"]
     assert use["type"] == fault
     assert parameters.items() <= use["parameters"].items()
+
+
+def test_experiments_on_nodes_are_refused_for_their_nodes(catalog: Catalog) -> None:
+    text = (
+        "apiVersion: litmuschaos.io/v1alpha1\nkind: ChaosEngine\nmetadata: {name: e}\n"
+        "spec: {experiments: [{name: node-cpu-hog}]}\n"
+    )
+    result = import_text("litmus", catalog, text)
+
+    reasons = [each.reason for each in result.decisions if each.treatment == "Refused"]
+    assert reasons == ["the target is a node: noisy-neighbor loads the node of a workload"]
+
+
+def test_artifacts_of_a_workflow_use_its_parameters(catalog: Catalog) -> None:
+    text = (
+        "apiVersion: argoproj.io/v1alpha1\nkind: Workflow\nmetadata: {name: w}\nspec:\n"
+        "  arguments: {parameters: [{name: label, value: app.kubernetes.io/component=cart}]}\n  templates:\n"
+        "  - name: kill\n    inputs:\n      artifacts:\n      - raw:\n          data: |\n"
+        "            apiVersion: litmuschaos.io/v1alpha1\n            kind: ChaosEngine\n            spec:\n"
+        "              appinfo: {appns: otel-demo, applabel: '{{workflow.parameters.label}}'}\n"
+        "              experiments: [{name: pod-delete}]\n"
+    )
+    result = import_text("litmus", catalog, text)
+
+    assert spec(result)["faults"][0]["target"] == "Deployment/cart"
+    assert decision(result, "spec.arguments.parameters[0].value").treatment == "Taken"
 
 
 def test_unsupported_kind_is_refused_with_reason(catalog: Catalog) -> None:
@@ -282,6 +246,18 @@ def test_registry_chooses_arguments(catalog: Catalog) -> None:
     assert "not in the imported files" in decision(result, "elsewhere").reason
 
 
+def test_only_registries_instantiate_problems(catalog: Catalog) -> None:
+    text = (
+        INPUTS["sregym"].read_text()
+        + "\nLABELS = {'app': str(7), 'kind': Elsewhere}\n"
+        + "PROBLEMS = {'probe': Elsewhere}\n"
+    )
+    result = import_text("sregym", catalog, text, "p.py")
+
+    unknown = [each.place for each in result.decisions if "not in the imported files" in each.reason]
+    assert unknown == ["probe"]
+
+
 def test_problem_levels_share_one_draft(catalog: Catalog) -> None:
     result = import_text("aiopslab", catalog)
     assert [draft.name for draft in result.drafts] == ["user-delay"]
@@ -298,62 +274,6 @@ def test_imported_rules_keep_their_fields(catalog: Catalog) -> None:
     (case,) = yaml.safe_load(result.drafts[1].text)
     assert case["fires"] == "cart"
     assert case["minute"] == 7
-
-
-MIXIN = """groups:
-- name: records
-  rules:
-  - record: cpu:rate5m
-    expr: sum by (cluster, namespace, pod) (rate(container_cpu_usage_seconds_total{job="kubelet", image!=""}[5m]))
-  - {record: "owner:relabel", expr: "kube_pod_owner", labels: {workload_type: deployment}}
-- name: alerts
-  rules:
-  - {alert: Busy, expr: "sum by (namespace) (cpu:rate5m) > 1", annotations: {summary: "{{ $labels.pod }}"}}
-  - {alert: Hot, expr: "cpu:rate5m > 1", annotations: {summary: "{{ $labels.pod }}"}}
-  - {alert: Chosen, expr: 'cpu:rate5m{pod="a"} > 1'}
-  - alert: Crash
-    expr: kube_pod_container_status_waiting{reason="CrashLoopBackOff", job="kube-state-metrics", cluster=~".+"} > 0
-    keep_firing_for: 5m
-  - {alert: Other, expr: 'up{job="podinfo"} == 0'}
-"""
-
-
-def test_recording_rules_stay_with_the_alerts_that_use_them(catalog: Catalog) -> None:
-    result = import_text("promrules", catalog, MIXIN)
-    records, alerts = yaml.safe_load(result.drafts[0].text)["groups"]
-
-    assert [rule["record"] for rule in records["rules"]] == ["cpu:rate5m", "owner:relabel"]
-    assert records["rules"][1]["labels"] == {"workload_type": "deployment"}
-    assert [rule["alert"] for rule in alerts["rules"]] == ["Busy", "Hot", "Crash", "Other"]
-    assert "used with labels or an offset" in decision(result, "groups[1].rules[2]").reason
-
-
-def test_labels_of_a_clusters_own_scrapes_are_removed(catalog: Catalog) -> None:
-    result = import_text("promrules", catalog, MIXIN)
-    records, alerts = yaml.safe_load(result.drafts[0].text)["groups"]
-    expressions = {
-        rule.get("alert", rule.get("record")): rule["expr"] for rule in (*records["rules"], *alerts["rules"])
-    }
-
-    assert '{image!=""}' in expressions["cpu:rate5m"]
-    assert '{reason="CrashLoopBackOff", }' in expressions["Crash"]
-    assert '{job="podinfo"}' in expressions["Other"], "the app's own"
-    reason = decision(result, "groups[1].rules[3].expr").reason
-    assert reason == ("matchers of `job`, `cluster` are removed: `job`, `cluster` depend on how a cluster is scraped")
-
-
-def test_entity_is_a_label_of_the_result(catalog: Catalog) -> None:
-    _, alerts = yaml.safe_load(import_text("promrules", catalog, MIXIN).drafts[0].text)["groups"]
-
-    assert [rule.get("entity", {}).get("label") for rule in alerts["rules"]] == [None, "pod", None, None]
-
-
-def test_recording_rules_alone_are_no_pack(catalog: Catalog) -> None:
-    text = MIXIN.partition("- name: alerts")[0]
-    result = import_text("promrules", catalog, text)
-
-    assert result.drafts == ()
-    assert any("it has no alerts" in each.reason for each in result.decisions)
 
 
 def test_app_can_be_chosen(catalog: Catalog) -> None:

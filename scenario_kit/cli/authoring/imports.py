@@ -46,6 +46,7 @@ def import_(
     out: Out = None,
     app: App = "",
     version: Annotated[str, typer.Option(help="Version of that app.")] = "",
+    target: Annotated[str, typer.Option(help="Component of that app for faults whose own target it lacks.")] = "",
     author: Annotated[str, typer.Option(help="Author of the drafts; git's user.name by default.")] = "",
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the report only; write nothing.")] = False,
     all: Annotated[bool, typer.Option("--all", help=f"Show all rows of reports beyond {_MOST_ROWS}.")] = False,
@@ -72,7 +73,7 @@ def import_(
         )
     catalog = Catalog()
     files = read_inputs(path, FORMATS[kind].endings)
-    result = run_import(kind, files, catalog, app=app, version=version, author=author or read_git_name())
+    result = run_import(kind, files, catalog, app=app, version=version, target=target, author=author or read_git_name())
     if out is not None and not dry_run and result.drafts:
         write_drafts(result.drafts, out, catalog)
     if format == "json":

@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 
 from scenario_kit.importers.drafting import FaultIntent
 from scenario_kit.importers.formats.chaos_selectors import PodSelection, read_selection, select_components
-from scenario_kit.importers.formats.context import ImportContext, map_mechanism, report_unknown_app
+from scenario_kit.importers.formats.context import ImportContext, map_mechanism, report_unknown_target
 from scenario_kit.importers.ledger import InputNode
 from scenario_kit.importers.mechanisms import CHAOS_MESH, Mechanism
 from scenario_kit.importers.units import parse_go_duration
@@ -20,6 +20,12 @@ MIN_PERIOD, MAX_PERIOD = 30, 1800
 _EVERY: Final = re.compile(r"@every\s+(\S+)")
 _MINUTES: Final = re.compile(r"\*(?:/([0-9]+))? \* \* \* \*")
 _ONE_SHOT: Final = ("pod-kill", "container-kill", "jvm-gc")
+#: Kinds of Chaos Mesh that inject nothing.
+_NOT_EXPERIMENTS: Final = {
+    "StatusCheck": "checks belong in `expect.checks`",
+    "RemoteCluster": "a trial has one cluster",
+    "PhysicalMachine": "it is a machine outside the cluster",
+}
 _FRAMEWORK_FIELDS: Final = {
     "remoteCluster": "a trial has one cluster",
     "historyLimit": "a recurrence has no history",
@@ -41,7 +47,7 @@ def map_schedule(context: ImportContext, spec: InputNode) -> MappedExperiment:
     kind, key = spec.find("type"), find_kind_key(spec)
     inner = None if key is None else spec.find(key)
     if kind is None or inner is None or not isinstance(inner.value, dict):
-        spec.report_refusal("it has no `type` with a matching experiment", "import a complete object")
+        spec.report_refusal("it has no `type` with a matching experiment", "import a complete object", spec)
         return MappedExperiment([], None)
     kind.take("the kind of experiment")
     refuse_framework_fields(spec)
@@ -74,16 +80,17 @@ def map_experiment(context: ImportContext, spec: InputNode, kind: str) -> Mapped
     """Map the spec of an experiment to one fault per selected workload."""
     mechanism = find_mechanism(spec, kind)
     if mechanism is None or not mechanism.fault:
-        unknown = f"no fault corresponds to {kind} with action '{spec.read_text('action')}'"
-        spec.report_refusal(
-            mechanism.because if mechanism else unknown, "choose a fault that `scenario-kit catalog faults` lists"
+        unknown = f"no fault corresponds to {kind}" + (
+            f" with action '{text}'" if (text := spec.read_text("action")) else ""
         )
+        why = mechanism.because if mechanism else _NOT_EXPERIMENTS.get(kind, unknown)
+        spec.report_refusal(why, "choose a fault that `scenario-kit catalog faults` lists", spec)
         return MappedExperiment([], None)
     selection = read_selection(spec.find("selector"))
     app = context.finder.find_app(selection.namespaces, selection.names)
-    components = [] if app is None else select_components(context, app, selection)
+    components = [] if app is None else select_components(context, app, selection, context.finder.target)
     if app is None or not components:
-        report_unknown_app(spec.find("selector") or spec, selection.namespaces, selection.names)
+        report_unknown_target(spec.find("selector") or spec, app, selection.namespaces, selection.names, spec)
         return MappedExperiment([], app)
     if (action := spec.find("action")) is not None:
         action.map(f"type: {mechanism.fault}")

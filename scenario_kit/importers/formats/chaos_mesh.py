@@ -36,10 +36,11 @@ def _import_object(context: ImportContext, node: InputNode, kind: str) -> None:
     take_identity(node)
     spec = node.find("spec")
     if spec is None or not isinstance(spec.value, dict):
-        node.report_refusal("it has no `spec`", "import a complete object")
+        node.report_refusal("it has no `spec`", "import a complete object", node)
         return
     mapped = map_schedule(context, spec) if kind == "Schedule" else map_experiment(context, spec, kind)
     if mapped.app is None or not mapped.faults:
+        node.ledger.mark_undrafted(node.number, node.place)
         return
     if kind != "Schedule":
         refuse_duration(spec)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final, NamedTuple
 
-from scenario_kit.importers.formats.context import ImportContext
+from scenario_kit.importers.formats.context import ImportContext, explain_chosen_target
 from scenario_kit.importers.ledger import InputNode
 from scenario_kit.importers.targets import find_component
 from scenario_kit.model import App, Component
@@ -14,6 +14,8 @@ from scenario_kit.model import App, Component
 MAX_WORKLOADS: Final = 4
 #: Suffixes of pod names: of ReplicaSet and pod, or the ordinal of a StatefulSet.
 _GENERATED: Final = re.compile(r"-[a-f0-9]{6,10}-[a-z0-9]{5}$|-[0-9]{1,3}$")
+#: Fields that identify workloads.
+SELECTING: Final = ("labelSelectors", "pods", "expressionSelectors")
 _UNSUPPORTED: Final = (
     "annotationSelectors", "fieldSelectors", "podPhaseSelectors", "nodes", "nodeSelectors", "physicalMachines",
 )  # fmt: skip
@@ -53,20 +55,40 @@ def read_selection(node: InputNode | None) -> PodSelection:
     return PodSelection(node, tuple(dict.fromkeys(namespaces)), pairs, tuple(dict.fromkeys(names)))
 
 
-def select_components(context: ImportContext, app: App, selection: PodSelection) -> list[Component]:
-    """Select the matching components, with decisions about the parts of the selector; none if that is ambiguous."""
+def _guess_target(selection: PodSelection, app: App, chosen: Component) -> None:
+    """Aim at the chosen component instead of what a selector names."""
+    node, why = selection.node, explain_chosen_target(app, selection.names)
+    parts = [] if node is None else [part for name in SELECTING if (part := node.find(name)) is not None]
+    for part in parts:
+        part.guess(f"target: {chosen.workload}", why)
+    if node is not None and not parts:
+        node.report_guess(f"target: {chosen.workload}", why)
+    if node is not None and (part := node.find("namespaces")) is not None:
+        part.map(f"app: {app.name}")
+
+
+def select_components(
+    context: ImportContext, app: App, selection: PodSelection, chosen: Component | None = None
+) -> list[Component]:
+    """Select the matching components, with decisions about the parts of the selector; none if that is ambiguous.
+
+    ``chosen`` is the component to aim at if none matches.
+    """
     found = context.finder.find_by_labels(app, dict(selection.labels)) if selection.labels else []
     exact = bool(found)
     if not found:
         named = [find_component(app, name) for name in selection.names]
         found = list({each.name: each for each in named if each is not None}.values())
     node = selection.node
+    if chosen is not None and not found:
+        _guess_target(selection, app, chosen)
+        return [chosen]
     if node is None or not found or len(found) > MAX_WORKLOADS:
         if node is not None and len(found) > MAX_WORKLOADS:
             node.report_refusal(f"it selects {len(found)} workloads", f"select at most {MAX_WORKLOADS}")
         return []
     target = ", ".join(each.workload for each in found)
-    for name in ("labelSelectors", "pods", "expressionSelectors"):
+    for name in SELECTING:
         part = node.find(name)
         if part is not None and part.value:
             by = "labels" if exact and name == "labelSelectors" else "name"

@@ -6,6 +6,7 @@ repaired, so only the start times of a Workflow are kept.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -48,15 +49,21 @@ def import_workflow(context: ImportContext, node: InputNode) -> None:
     entry = node.find("spec", "entry")
     templates = {each.read_text("name"): each for each in node.list_nodes("spec", "templates")}
     if entry is None or str(entry.value) not in templates:
-        node.report_refusal("its `entry` names no template", "name the first template in `spec.entry`")
+        node.report_refusal("its `entry` names no template", "name the first template in `spec.entry`", node)
         return
     entry.take("the first stage")
     walk = _Stages(context, templates)
     _visit(walk, str(entry.value), 0, ())
+    branches = {b.read_text("target") for t in templates.values() for b in t.list_nodes("conditionalBranches")}
     for name, template in templates.items():
-        if name not in walk.decided:
+        if name in walk.decided:
+            continue
+        if name in branches:
+            template.refuse("only a branch on the result of a Task reaches it", "import its experiment on its own")
+        else:
             template.refuse("it is unreachable from `entry`")
     if walk.app is None or not walk.faults:
+        node.ledger.mark_undrafted(node.number, node.place)
         return
     name = node.read_text("metadata", "name") or "workflow"
     intent = ScenarioIntent(name, walk.app, node, walk.faults, f"Imported from Workflow {name} of Chaos Mesh.")
@@ -68,8 +75,11 @@ def import_workflow(context: ImportContext, node: InputNode) -> None:
     context.writer.write(intent)
 
 
-def _visit(walk: _Stages, name: str, start: int, above: tuple[str, ...]) -> int:
-    """Visit a template that starts after ``start`` seconds; return its duration in seconds."""
+def _visit(walk: _Stages, name: str, start: int, above: tuple[str, ...]) -> float:
+    """Visit a template that starts after ``start`` seconds; return its duration in seconds.
+
+    An experiment without a deadline never ends.
+    """
     template = walk.templates.get(name)
     walk.visits += 1
     if template is None:
@@ -93,22 +103,40 @@ def _visit(walk: _Stages, name: str, start: int, above: tuple[str, ...]) -> int:
         return length or 0
     if deadline is not None and first:
         _decide_deadline(deadline, kind, length)
-    if kind != "Suspend":
-        _map_leaf(walk, template, kind, start)
-    return length or 0
+    if kind == "Suspend":
+        return length or 0
+    _map_leaf(walk, template, kind, start)
+    return math.inf if length is None else length
 
 
-def _visit_children(walk: _Stages, template: InputNode, kind: str, start: int, above: tuple[str, ...]) -> int:
-    children = template.list_nodes("children")
-    lengths: list[int] = []
-    for child in children:
-        begin = start + (sum(lengths) if kind == "Serial" else 0)
+def _visit_children(walk: _Stages, template: InputNode, kind: str, start: int, above: tuple[str, ...]) -> float:
+    """Visit the children of a template. Its deadline ends those that run, and later ones do not start."""
+    deadline = template.find("deadline")
+    seconds = read_seconds(deadline)
+    most = math.inf if seconds is None else seconds
+    lengths: list[float] = []
+    for child in template.list_nodes("children"):
+        passed = sum(lengths) if kind == "Serial" else 0
+        if math.isinf(passed) or passed >= most:
+            _refuse_child(walk, child, math.isinf(passed))
+            continue
+        begin = start + round(passed)
         _decide_child(walk, child, begin)
         lengths.append(_visit(walk, str(child.value), begin, above))
-    deadline = template.find("deadline")
     if deadline is not None and not walk.context.ledger.is_covered(deadline.number, deadline.place):
-        deadline.refuse("a fault lasts until it is repaired")
-    return sum(lengths) if kind == "Serial" else max(lengths, default=0)
+        if seconds is None:
+            deadline.refuse("it is not a duration")
+        else:
+            deadline.map(f"the next stage starts at most {seconds} s later")
+    return min(most, sum(lengths) if kind == "Serial" else max(lengths, default=0))
+
+
+def _refuse_child(walk: _Stages, child: InputNode, endless: bool) -> None:
+    """Refuse a child that never starts."""
+    if walk.context.ledger.is_covered(child.number, child.place):
+        return
+    why = "a stage before it has no `deadline` and never ends" if endless else "it would start after the deadline"
+    child.refuse(f"{why}, so it never starts", "correct the deadline in the Workflow")
 
 
 def _decide_child(walk: _Stages, child: InputNode, begin: int) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
@@ -12,6 +12,7 @@ from scenario_kit.importers.inputs import InputDocument, InputFile, parse_docume
 from scenario_kit.importers.ledger import ImportLedger, InputNode
 from scenario_kit.importers.mechanisms import Mechanism, map_fields
 from scenario_kit.importers.targets import AppFinder, is_absent_app
+from scenario_kit.model import App
 
 NONE: Final[Mapping[str, Any]] = MappingProxyType({})
 
@@ -25,13 +26,16 @@ class ImportContext(NamedTuple):
     writer: DraftWriter
 
 
-def open_documents(context: ImportContext, files: Iterable[InputFile]) -> list[InputNode]:
-    """Open every document of the files.
+def open_documents(context: ImportContext, files: Sequence[InputFile]) -> list[InputNode]:
+    """Open every document of the files. Of several files, those that cannot be read are refused.
 
     Raises:
-        AuthoringError: a file cannot be read as YAML.
+        AuthoringError: the only file cannot be read as YAML.
     """
-    documents: list[InputDocument] = [each for file in files for each in parse_documents(file)]
+    documents: list[InputDocument] = []
+    for file in files:
+        with context.ledger.refuse_unreadable(alone=len(files) == 1):
+            documents += parse_documents(file)
     return [context.ledger.open_document(each) for each in documents]
 
 
@@ -42,16 +46,28 @@ def refuse_document(node: InputNode, expected: str) -> None:
     node.refuse(f"this is {found}, not {expected}", "leave it out, or import it in its own format")
 
 
-def report_unknown_app(node: InputNode, words: Iterable[str], names: Iterable[str]) -> None:
-    """Report an app or component that the catalogue does not have."""
+def report_unknown_target(
+    node: InputNode, app: App | None, words: Iterable[str], names: Iterable[str], whole: InputNode
+) -> None:
+    """Report an app, or a component of the app, that the catalogue does not have; no draft of ``whole`` is written."""
+    named = ", ".join(filter(None, names))
+    if app is not None:
+        why = f"{app.name} has no component for {named}" if named else f"it names no component of {app.name}"
+        node.report_refusal(why, "choose a component of the app with --app and --target", whole)
+        return
     absent = next((word for word in words if is_absent_app(word)), "")
     if absent:
-        node.report_refusal(
-            f"the catalogue has no app {absent}", "choose an app with --app and another target, or add the app"
-        )
+        why, fix = f"the catalogue has no app {absent}", "choose an app and a component of it with --app and --target"
+        node.report_refusal(why, f"{fix}, or add the app", whole)
         return
-    named = ", ".join(filter(None, names)) or "no name"
-    node.report_refusal(f"no app of the catalogue has a component for {named}", "name the app with --app")
+    why = f"no app of the catalogue has a component for {named}" if named else "it names neither app nor component"
+    node.report_refusal(why, "choose an app and a component of it with --app and --target", whole)
+
+
+def explain_chosen_target(app: App, names: Iterable[str]) -> str:
+    """Say why a fault is aimed at the component that was chosen with ``--target``."""
+    named = ", ".join(filter(None, names))
+    return f"--target; {app.name} has no component for {named}" if named else "--target; it names no component"
 
 
 def take_identity(node: InputNode) -> None:

@@ -13,7 +13,7 @@ from scenario_kit.importers.formats.context import (
     map_mechanism,
     open_documents,
     refuse_document,
-    report_unknown_app,
+    report_unknown_target,
 )
 from scenario_kit.importers.formats.itbench_truth import compare_truth, is_truth, refuse_truth
 from scenario_kit.importers.inputs import InputFile
@@ -71,6 +71,8 @@ def _import_scenario(context: ImportContext, node: InputNode, truths: Sequence[I
         for injection in group.list_nodes("injections"):
             faults += [] if app is None else _map_injection(context, injection, app)
         _refuse_wait_phases(group)
+    if app is None:
+        node.ledger.mark_undrafted(node.number, node.place)
     made = None
     name = node.read_text("metadata", "name") or PurePath(node.position.path).parent.name or "scenario"
     if app is not None and faults:
@@ -78,7 +80,7 @@ def _import_scenario(context: ImportContext, node: InputNode, truths: Sequence[I
         intent.questions += list_questions(faults)
         made = context.writer.write(intent)
     elif app is not None:
-        node.report_refusal("none of its injections could be mapped to a fault", "write the scenario by hand")
+        node.report_refusal("none of its injections could be mapped to a fault", "write the scenario by hand", node)
     for truth in truths:
         if made is None or app is None:
             refuse_truth(truth, "its scenario could not be drafted")
@@ -96,7 +98,7 @@ def _find_app(context: ImportContext, body: InputNode) -> App | None:
             continue
         app = context.finder.find_app([each.name])
         if app is None or (found is not None and app.name != found.name):
-            report_unknown_app(each, [each.name], ())
+            report_unknown_target(each, None, [each.name], (), each)
             continue
         found = app
         if enabled is not None:

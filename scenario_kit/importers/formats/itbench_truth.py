@@ -110,5 +110,5 @@ def _decide_cause(node: InputNode, kind: str, place: str, made: Draft) -> None:
     elif (kind == "Schedule" or kind.endswith("Chaos")) and "" in own:
         node.map("groundTruth.rootCauses: the object that the fault creates")
     else:
-        named = ", ".join(each or "an object that the fault creates" for each in own) or "none"
+        named = ", ".join(dict.fromkeys(each or "an object that the fault creates" for each in own)) or "none"
         node.refuse(f"the draft's cause is {named}", "compare the two, and correct the draft if necessary")

@@ -11,10 +11,11 @@ from scenario_kit.importers.drafting import FaultIntent, ScenarioIntent, make_na
 from scenario_kit.importers.formats.chaos_experiments import list_questions
 from scenario_kit.importers.formats.context import (
     ImportContext,
+    explain_chosen_target,
     map_mechanism,
     open_documents,
     refuse_document,
-    report_unknown_app,
+    report_unknown_target,
 )
 from scenario_kit.importers.inputs import InputFile
 from scenario_kit.importers.ledger import InputNode
@@ -77,6 +78,9 @@ _MappedFaults = list[tuple[App, FaultIntent]]
 def _map_file(context: ImportContext, node: InputNode) -> _MappedFaults:
     """Map a file: a list of plugin entries, or an object whose field identifies its form."""
     if isinstance(node.value, list):
+        if not any(isinstance(each, dict) and "id" in each for each in node.value):
+            refuse_document(node, "a scenario of krkn")
+            return []
         return [each for plugin in node for each in _map_plugin(context, plugin)]
     data = node.value if isinstance(node.value, dict) else {}
     for key, mapper in _FORMS.items():
@@ -142,14 +146,20 @@ def _find_entity(context: ImportContext, node: InputNode) -> tuple[App, str] | N
     app = context.finder.find_app(spaces, words)
     selected = context.finder.find_by_labels(app, labels) if app is not None and labels else []
     named = [each for name in words if app is not None and (each := find_component(app, name)) is not None]
-    component = next(iter([*selected, *named]), None)
+    component = next(iter([*selected, *named]), context.finder.target)
     if app is None or component is None:
-        report_unknown_app(node, spaces, words)
+        report_unknown_target(node, app, spaces, words, node)
         return None
     for key in (*_NAMESPACES, *_LABELS, *_NAMES):
         part = node.find(key)
-        if part is not None and not node.ledger.is_covered(part.number, part.place):
-            part.map(f"app: {app.name}" if key in _NAMESPACES else f"target: {component.workload}")
+        if part is None or node.ledger.is_covered(part.number, part.place):
+            continue
+        if key in _NAMESPACES:
+            part.map(f"app: {app.name}")
+        elif selected or named:
+            part.map(f"target: {component.workload}")
+        else:
+            part.guess(f"target: {component.workload}", explain_chosen_target(app, words))
     return app, component.name
 
 

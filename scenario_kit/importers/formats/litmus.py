@@ -6,6 +6,7 @@ parallel. ChaosExperiments provide defaults for settings that an engine omits.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final, NamedTuple
@@ -15,18 +16,19 @@ from scenario_kit.importers.drafting import FaultIntent, ScenarioIntent
 from scenario_kit.importers.formats.chaos_experiments import list_questions
 from scenario_kit.importers.formats.context import (
     ImportContext,
+    explain_chosen_target,
     map_mechanism,
     open_documents,
     refuse_document,
-    report_unknown_app,
+    report_unknown_target,
     take_identity,
 )
 from scenario_kit.importers.inputs import InputDocument, InputFile
 from scenario_kit.importers.ledger import InputNode
-from scenario_kit.importers.mechanisms import LITMUS, map_field
+from scenario_kit.importers.mechanisms import LITMUS, Mechanism, map_field
 from scenario_kit.importers.targets import parse_labels
 from scenario_kit.load.yaml.document import parse_all
-from scenario_kit.model import App
+from scenario_kit.model import App, Component
 
 GROUP: Final = "litmuschaos.io/"
 ARGO: Final = "argoproj.io/"
@@ -61,6 +63,8 @@ _FRAMEWORK_FIELDS: Final = {
     "defaultHealthCheck": "a trial waits until the app is quiet",
 }
 _DEFAULT_DURATION: Final = 60
+#: A reference to a parameter of the workflow.
+_PARAMETER: Final = re.compile(r"\{\{\s*workflow\.parameters\.([\w.-]+)\s*\}\}")
 _MAX_STEPS: Final = 100
 
 
@@ -116,27 +120,59 @@ def _map_engine(context: ImportContext, node: InputNode, defaults: Mapping[str, 
     for name, reason in _FRAMEWORK_FIELDS.items():
         if (part := node.find("spec", name)) is not None:
             part.refuse(reason)
-    info = node.find("spec", "appinfo") or node
-    namespace, label = info.read_text("appns"), info.read_text("applabel")
-    labels = parse_labels(label)
-    names = list(labels.values())
-    app = context.finder.find_app([namespace], names)
-    components = [] if app is None else context.finder.find_by_labels(app, labels)
-    if app is None or not components:
-        report_unknown_app(info, [namespace], names or [label])
-        return _MappedEngine([], app, 0)
-    for key, result in (("appns", f"app: {app.name}"), ("applabel", f"target: {components[0].workload}")):
-        if (part := info.find(key)) is not None:
-            part.map(result)
-    if (kind := info.find("appkind")) is not None:
-        kind.take(components[0].workload)
+    experiments = node.list_nodes("spec", "experiments")
+    if not any(_find_mechanism(each.read_text("name")).fault for each in experiments):
+        for each in experiments:
+            _refuse_experiment(each)
+        node.ledger.mark_undrafted(node.number, node.place)
+        return _MappedEngine([], None, 0)
+    found = _find_target(context, node)
+    if found is None:
+        return _MappedEngine([], None, 0)
+    app, component = found
     faults, start = [], 0
-    for experiment in node.list_nodes("spec", "experiments"):
-        fault, seconds = _map_experiment(context, experiment, components[0].name, defaults)
+    for experiment in experiments:
+        fault, seconds = _map_experiment(context, experiment, component.name, defaults)
         if fault is not None:
             faults.append(replace(fault, start_seconds=start))
         start += seconds
     return _MappedEngine(faults, app, start)
+
+
+def _find_target(context: ImportContext, node: InputNode) -> tuple[App, Component] | None:
+    """Find the app and the component that an engine names; report it and return None if there is none."""
+    info = node.find("spec", "appinfo") or node
+    namespace, label = info.read_text("appns"), info.read_text("applabel")
+    labels = parse_labels(label)
+    names = list(labels.values()) or [label]
+    app = context.finder.find_app([namespace], names)
+    components = [] if app is None else context.finder.find_by_labels(app, labels)
+    component = next(iter(components), context.finder.target)
+    if app is None or component is None:
+        report_unknown_target(info, app, [namespace], names, node)
+        return None
+    if (part := info.find("appns")) is not None:
+        part.map(f"app: {app.name}")
+    part = info.find("applabel")
+    if components and part is not None:
+        part.map(f"target: {component.workload}")
+    elif part is not None:
+        part.guess(f"target: {component.workload}", explain_chosen_target(app, names))
+    elif not components:
+        info.report_guess(f"target: {component.workload}", explain_chosen_target(app, names))
+    if (kind := info.find("appkind")) is not None:
+        kind.take(component.workload)
+    return app, component
+
+
+def _find_mechanism(name: str) -> Mechanism:
+    return LITMUS.get(name) or Mechanism(because=f"no fault is known for the experiment '{name}'")
+
+
+def _refuse_experiment(node: InputNode) -> None:
+    """Refuse an experiment that no fault corresponds to."""
+    because = _find_mechanism(node.read_text("name")).because
+    node.refuse(because, "choose a fault that `scenario-kit catalog faults` lists")
 
 
 def _map_experiment(
@@ -144,10 +180,9 @@ def _map_experiment(
 ) -> tuple[FaultIntent | None, int]:
     """Map one experiment; return it with its duration in seconds."""
     name = node.read_text("name")
-    mechanism = LITMUS.get(name)
-    if mechanism is None or not mechanism.fault:
-        why = mechanism.because if mechanism else f"no fault is known for the experiment '{name}'"
-        node.refuse(why, "choose a fault that `scenario-kit catalog faults` lists")
+    mechanism = _find_mechanism(name)
+    if not mechanism.fault:
+        _refuse_experiment(node)
         return None, 0
     if (head := node.find("name")) is not None:
         head.guess(f"type: {mechanism.fault}", mechanism.because) if mechanism.because else head.map(
@@ -222,7 +257,8 @@ def _write_workflow(context: ImportContext, node: InputNode, defaults: Mapping[s
     take_identity(node)
     base = node.find("spec", "workflowSpec") or node.find("spec") or node
     templates = {each.read_text("name"): each for each in base.list_nodes("templates")}
-    nested = {name: list(_open_artifacts(context, each)) for name, each in templates.items()}
+    parameters = _read_parameters(base)
+    nested = {name: list(_open_artifacts(context, each, parameters)) for name, each in templates.items()}
     known = dict(defaults)
     for each in (each for group in nested.values() for each in group):
         if _is_of(each, GROUP, "ChaosExperiment"):
@@ -254,7 +290,7 @@ def _write_workflow(context: ImportContext, node: InputNode, defaults: Mapping[s
     if app is not None and faults:
         _write(context, name, node, app, faults, f"Imported from workflow {name} of Litmus.")
     elif not faults:
-        node.report_refusal("none of its engines could be mapped to a fault", "import its engines one by one")
+        node.report_refusal("none of its engines could be mapped to a fault", "import its engines one by one", node)
 
 
 def _list_steps(base: InputNode, templates: Mapping[str, InputNode]) -> Iterator[list[str]]:
@@ -276,8 +312,20 @@ def _list_steps(base: InputNode, templates: Mapping[str, InputNode]) -> Iterator
         yield names
 
 
-def _open_artifacts(context: ImportContext, template: InputNode) -> Iterator[InputNode]:
-    """Open the documents that the artifacts of a template embed as text."""
+def _read_parameters(base: InputNode) -> dict[str, str]:
+    """Read the parameters of a workflow, which its artifacts refer to."""
+    found: dict[str, str] = {}
+    for each in base.list_nodes("arguments", "parameters"):
+        name, value = each.find("name"), each.find("value")
+        if name is not None and value is not None and not isinstance(value.value, dict | list):
+            name.take("a parameter of the artifacts")
+            value.take("the value in the artifacts that refer to it")
+            found[str(name.value)] = str(value.value)
+    return found
+
+
+def _open_artifacts(context: ImportContext, template: InputNode, parameters: Mapping[str, str]) -> Iterator[InputNode]:
+    """Open the documents that the artifacts of a template embed as text, with the workflow's parameters inserted."""
     for part in (template.find("name"),):
         if part is not None:
             part.take("a stage")
@@ -286,7 +334,8 @@ def _open_artifacts(context: ImportContext, template: InputNode) -> Iterator[Inp
         if raw is None or not isinstance(raw.value, str):
             continue
         try:
-            documents = parse_all(raw.value, raw.position.path)
+            text = _PARAMETER.sub(lambda found: parameters.get(found[1], found[0]), raw.value)
+            documents = parse_all(text, raw.position.path)
         except AuthoringError as error:
             raw.refuse(f"the embedded text is not YAML: {error.message}", "replace its template parameters by values")
             continue

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 from scenario_kit.importers.decisions import Treatment
 from scenario_kit.importers.drafting import FaultIntent, ScenarioIntent, make_name
-from scenario_kit.importers.formats.context import ImportContext
+from scenario_kit.importers.formats.context import ImportContext, explain_chosen_target
 from scenario_kit.importers.formats.python_problems.problem_reader import (
     GENERIC,
     METHOD_NOT_EXECUTED,
@@ -58,7 +58,10 @@ AIOPSLAB: Final = ProblemForm(
 
 def import_problems(context: ImportContext, files: Sequence[InputFile], form: ProblemForm) -> None:
     """Import every problem: those that a registry instantiates, and other classes with their defaults."""
-    modules = [(file.path, parse_module(file)) for file in files]
+    modules: list[tuple[str, ast.Module]] = []
+    for file in files:
+        with context.ledger.refuse_unreadable(alone=len(files) == 1):
+            modules.append((file.path, parse_module(file)))
     classes = {each.name: each for path, module in modules for each in list_classes(path, module)}
     problems = {name: each for name, each in classes.items() if _is_problem(each, classes, form)}
     instances = [i for path, module in modules for i in list_instances(path, module)]
@@ -175,22 +178,24 @@ def _build_intent(
             "choose a fault that `scenario-kit catalog faults` lists",
         )
         return None
-    service = _find_service(problem)
+    service, guess = _find_service(problem), mechanism.because
     if mechanism.fault == "feature-flag-changed":
         flag = flag or next((key for key in keys if key not in INJECTIONS and key not in GENERIC), "")
         parameters, entity = ({"flag": flag} if flag else {}), f"ConfigMap/{app.flags.config_map}" if app.flags else ""
     else:
         parameters, component = dict(mechanism.parameters), find_component(app, service) if service else None
+        if component is None and context.finder.target is not None:
+            component, guess = context.finder.target, explain_chosen_target(app, [service])
         entity = component.name if component else ""
     if not entity:
         at.refuse(
             f"the app has no component for '{service or 'a computed value'}'",
-            "write the draft's `faults[].target` by hand",
+            "choose a component of the app with --app and --target",
         )
         return None
-    treatment: Treatment = "Guessed" if mechanism.because else "Mapped"
-    fix = "confirm or correct it in the draft" if mechanism.because else ""
-    at.record(treatment, f"type: {mechanism.fault}, at {entity}", mechanism.because, fix)
+    treatment: Treatment = "Guessed" if guess else "Mapped"
+    fix = "confirm or correct it in the draft" if guess else ""
+    at.record(treatment, f"type: {mechanism.fault}, at {entity}", guess, fix)
     questions = [mechanism.because] if mechanism.because else []
     return ScenarioIntent(
         name, app, node, [FaultIntent(mechanism.fault, entity, node, parameters)], description, questions

@@ -89,6 +89,8 @@ def parse_module(file: InputFile) -> ast.Module:
     Raises:
         AuthoringError: it is not Python, or nested too deeply; with the position.
     """
+    if file.error is not None:
+        raise file.error
     try:
         module = ast.parse(file.text)
     except SyntaxError as error:
@@ -113,20 +115,36 @@ def list_classes(path: str, module: ast.Module) -> Iterator[ProblemClass]:
 
 
 def list_instances(path: str, module: ast.Module) -> Iterator[Instance]:
-    """List the instances of registries: dictionary entries that map a string to a class or to ``lambda: Class(…)``."""
-    for node in ast.walk(module):
-        if not isinstance(node, ast.Dict):
-            continue
+    """List the instances of registries: entries of dictionaries that map strings to classes or ``lambda: Class(…)``.
+
+    A registry is a class with ``Registry`` in its name, or a dictionary whose name contains ``problem``.
+    """
+    for node in _list_registries(module):
         for key, value in zip(node.keys, node.values, strict=True):
             if not (isinstance(key, ast.Constant) and isinstance(key.value, str)):
                 continue
             made = value.body if isinstance(value, ast.Lambda) else value
-            if isinstance(made, ast.Call) and (name := format_name(made.func)):
+            if isinstance(made, ast.Call) and (name := format_name(made.func)).rpartition(".")[2][:1].isupper():
                 arguments = {each.arg: evaluate(each.value, {}) for each in made.keywords if each.arg}
                 arguments |= {f"#{i}": evaluate(each, {}) for i, each in enumerate(made.args)}
                 yield Instance(key.value, name.rpartition(".")[2], arguments, value, path)
             elif isinstance(made, ast.Name) and made.id[:1].isupper():
                 yield Instance(key.value, made.id, {}, value, path)
+
+
+def _list_registries(module: ast.Module) -> Iterator[ast.Dict]:
+    """List the dictionaries that are registries of problems."""
+    for node in ast.walk(module):
+        if isinstance(node, ast.ClassDef) and "Registry" in node.name:
+            yield from (each for each in ast.walk(node) if isinstance(each, ast.Dict))
+    for node in module.body:
+        targets = (
+            node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
+        )
+        named = any("problem" in format_name(target).lower() for target in targets)
+        value = node.value if isinstance(node, ast.Assign | ast.AnnAssign) else None
+        if named and isinstance(value, ast.Dict):
+            yield value
 
 
 def read_parameters(function: ast.FunctionDef | None) -> dict[str, Any]:

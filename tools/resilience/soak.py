@@ -14,6 +14,7 @@ from scenario_kit.catalog import Catalog
 from scenario_kit.changes import TRIAL_LABEL
 from scenario_kit.clients.kube import KubeCluster
 from scenario_kit.lab import lifecycle
+from scenario_kit.lab.host.procfs import read_anonymous_bytes
 from scenario_kit.lab.host.state import LabState
 from scenario_kit.model.kubernetes.reference import GROUP, MANAGEMENT_NAMESPACE
 from tools.crash.operator_process import OperatorProcess
@@ -109,7 +110,7 @@ class Soak:
     def _observe(self) -> Iterator[None]:
         def observe() -> None:
             while not self._over.wait(_SAMPLE_SECONDS):
-                parts = {p.name: p.memory_bytes for p in lifecycle.report_status(LabState.load(self._lab))}
+                parts = {p.name: read_anonymous_bytes(p.pid) for p in LabState.load(self._lab).parts if p.pid}
                 sample = MemorySample(trials=len(self.results), operator=self._operator.starts, parts=parts)
                 if all(parts.values()):  # an operator that was just killed has none
                     self.samples.append(sample)

@@ -59,7 +59,11 @@ class SoakResult(Value, frozen=True, kw_only=True):
 
 
 class MemorySample(Value, frozen=True, kw_only=True):
-    """Memory of each part of the lab in bytes after a number of trials; ``operator`` is its PID."""
+    """Memory of each part of the lab in bytes after a number of trials; ``operator`` is its PID.
+
+    Pages of mapped files do not count: the kernel takes them back when it needs memory, and Prometheus maps its blocks,
+    which keep the samples of all trials.
+    """
 
     trials: int
     operator: int

@@ -84,10 +84,22 @@ def has_ended(pid: int) -> bool:
 
 def read_resident_bytes(pid: int) -> int:
     """Return the resident memory of a process in bytes; 0 if it is gone."""
+    return _read_memory(pid)[0]
+
+
+def read_anonymous_bytes(pid: int) -> int:
+    """Return a process's own memory in bytes, without the pages of files that it maps; 0 if it is gone."""
+    resident, shared = _read_memory(pid)
+    return resident - shared
+
+
+def _read_memory(pid: int) -> tuple[int, int]:
+    """Read the resident memory of a process and the part of it that belongs to files, in bytes (proc_pid_statm(5))."""
     try:
-        return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * _PAGE_BYTES
+        fields = Path(f"/proc/{pid}/statm").read_text().split()
     except (FileNotFoundError, ProcessLookupError):
-        return 0
+        return 0, 0
+    return int(fields[1]) * _PAGE_BYTES, int(fields[2]) * _PAGE_BYTES
 
 
 def holds_connection(pid: int, own_port: int, peer_port: int) -> bool:

@@ -13,7 +13,8 @@ _OWNERS = {
     "Job": "batch",
 }  # fmt: skip
 #: Finalizers that controllers of the cluster remove themselves.
-_COLLECTED = ("foregroundDeletion", "orphan", "batch.kubernetes.io/job-tracking")
+_FOREGROUND = "foregroundDeletion"
+_COLLECTED = (_FOREGROUND, "orphan", "batch.kubernetes.io/job-tracking")
 #: Objects that controllers create in every namespace.
 _EVERYWHERE = (("ServiceAccount", "default"), ("ConfigMap", "kube-root-ca.crt"))
 
@@ -37,14 +38,30 @@ def check_due(facts: Facts) -> Iterator[Reason]:
 
 
 def check_deleting(facts: Facts) -> Iterator[Reason]:
-    """Yield deletions in progress, except pods whose grace period runs on the trial's clock."""
+    """Yield deletions in progress, except stopping pods and what waits for them."""
+    waiting = _find_waiting(facts)
     for kind in sorted(_OWNERS):
         for name, obj in facts.of(kind).items():
             meta = obj["metadata"]
-            if "deletionTimestamp" in meta and meta["uid"] not in facts.stopping and not _is_held(facts, obj):
+            if "deletionTimestamp" in meta and meta["uid"] not in waiting and not _is_held(facts, obj):
                 finalizers = meta.get("finalizers")
                 text = f"is being deleted, finalizers {', '.join(finalizers)}" if finalizers else "is being deleted"
                 yield Reason("Deleting", kind, name, text)
+
+
+def _find_waiting(facts: Facts) -> set[str]:
+    """Return the UIDs of stopping pods, and of owners that are deleted in the foreground, after their dependents."""
+    owners = {obj["metadata"]["uid"]: obj for kind in _OWNERS for obj in facts.of(kind).values()}
+    found, waiting = set(facts.stopping), [owners[uid] for uid in facts.stopping if uid in owners]
+    while waiting:
+        for reference in waiting.pop()["metadata"].get("ownerReferences") or ():
+            owner = owners.get(reference["uid"])
+            if owner is None or reference["uid"] in found or not reference.get("blockOwnerDeletion"):
+                continue
+            if "deletionTimestamp" in owner["metadata"] and _FOREGROUND in (owner["metadata"].get("finalizers") or ()):
+                found.add(reference["uid"])
+                waiting.append(owner)
+    return found
 
 
 def check_orphaned(facts: Facts) -> Iterator[Reason]:
@@ -53,7 +70,7 @@ def check_orphaned(facts: Facts) -> Iterator[Reason]:
     for kind in sorted(facts.kinds):
         for name, obj in facts.of(kind).items():
             owners = obj["metadata"].get("ownerReferences") or ()
-            if _is_held(facts, obj):
+            if _is_held(facts, obj) or facts.is_stopping(obj):  # what is stopping has been collected
                 continue
             if owners and all(_is_known(o) and o["uid"] not in alive for o in owners):
                 lost = f"{owners[0]['kind']}/{owners[0]['name']}"
@@ -74,7 +91,7 @@ def _is_held(facts: Facts, obj: Object) -> bool:
 
 
 def check_namespace(facts: Facts) -> Iterator[Reason]:
-    """Yield missing standard objects of a namespace; in a terminating one, any other object.
+    """Yield missing standard objects of a namespace; in a terminating one, any other object that is not stopping.
 
     The namespace controller takes five seconds or more to delete the standard objects.
     """
@@ -82,7 +99,8 @@ def check_namespace(facts: Facts) -> Iterator[Reason]:
     if own is None or "deletionTimestamp" in own["metadata"]:
         state = "gone" if own is None else "Terminating"
         for kind in sorted(facts.kinds):
-            names = sorted(name for name in facts.of(kind) if (kind, name) not in _EVERYWHERE)
+            held = {name: obj for name, obj in facts.of(kind).items() if not facts.is_stopping(obj)}
+            names = sorted(name for name in held if (kind, name) not in _EVERYWHERE)
             if names:
                 text = f"the namespace is {state} and still holds {len(names)} of this kind"
                 yield Reason("Ending", kind, names[0], text)

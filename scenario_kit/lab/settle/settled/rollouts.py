@@ -34,8 +34,16 @@ def check_deployments(facts: Facts) -> Iterator[Reason]:
                 "Deadline", "Deployment", name, "its progress deadline has passed, and its condition does not show it"
             )
         due = find_due_scaling(deployment, current, [rs for rs in sets if rs is not current])
-        if due:
+        if due and not _awaits_old_pods(facts, deployment, sets):
             yield Reason("Rollout", "Deployment", name, due)
+
+
+def _awaits_old_pods(facts: Facts, deployment: Object, sets: list[Object]) -> bool:
+    """Return whether a Deployment that recreates its pods waits for the old ones to end."""
+    if (deployment["spec"].get("strategy") or {}).get("type") != "Recreate" or sum(map(_read_desired, sets)):
+        return False
+    old = [rs for rs in sets if not _has_template(rs, deployment)]
+    return any(facts.is_stopping(pod) for rs in old for pod in facts.owned("Pod", rs))
 
 
 def find_newest(deployment: Object, sets: list[Object]) -> Object | None:
@@ -107,12 +115,12 @@ def _check_counts(name: str, deployment: Object, sets: list[Object], new: Object
 
 
 def _is_of(rs: Object, deployment: Object) -> bool:
-    """Return whether a ReplicaSet has the current template; it may differ only while the Deployment is paused.
+    """Return whether a ReplicaSet has the current template; it may differ only while the Deployment is paused."""
+    return not deployment["spec"].get("paused") or _has_template(rs, deployment)
 
-    The pod template hash is ignored (``EqualIgnoreHash`` of the controller).
-    """
-    if not deployment["spec"].get("paused"):
-        return True
+
+def _has_template(rs: Object, deployment: Object) -> bool:
+    """Compare templates without the hash of the pod template (``EqualIgnoreHash`` of the controller)."""
     template, desired = rs["spec"].get("template") or {}, deployment["spec"].get("template") or {}
     metadata = template.get("metadata") or {}
     labels = {k: v for k, v in (metadata.get("labels") or {}).items() if k != _HASH}

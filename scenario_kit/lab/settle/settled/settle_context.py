@@ -69,6 +69,10 @@ class Facts(NamedTuple):
         """Return the objects of a kind by name."""
         return self.kinds.get(kind) or _NONE
 
+    def is_stopping(self, obj: Object) -> bool:
+        """Return whether an object is a deleted pod whose containers end later on the trial's clock."""
+        return obj["metadata"]["uid"] in self.stopping
+
     def owned(self, kind: str, owner: Object) -> list[Object]:
         """Return the objects of a kind whose controller is ``owner``."""
         uid = owner["metadata"]["uid"]

@@ -48,15 +48,20 @@ def check_replica_sets(facts: Facts) -> Iterator[Reason]:
 
 
 def check_stateful_sets(facts: Facts) -> Iterator[Reason]:
-    """Yield wrong counts, missing pods whose predecessors are ready, and pods of an old revision."""
+    """Yield wrong counts, missing pods whose predecessors are ready, and pods of an old revision.
+
+    A pod that is stopping still counts, and its name is taken.
+    """
     for name, owner in facts.of("StatefulSet").items():
         own = facts.owned("Pod", owner)
         pods = [p for p in own if is_active(p)]
-        yield from _check_counts("StatefulSet", name, owner, pods, available=False)
+        present = [p for p in own if is_active(p) or facts.is_stopping(p)]
+        yield from _check_counts("StatefulSet", name, owner, present, available=False)
         desired = int(owner["spec"].get("replicas", 1))
         blocked = len(own) > len(pods) or any(not is_condition_true(p, "Ready") for p in pods)
         parallel = owner["spec"].get("podManagementPolicy") == "Parallel"
-        if len(pods) != desired and (parallel or not blocked):
+        awaited = parallel and len(pods) < desired <= len(present)
+        if len(pods) != desired and (parallel or not blocked) and not awaited:
             yield from _check_missing(facts, "StatefulSet", owner, f"has {len(pods)} pods, expected {desired}")
         strategy = owner["spec"].get("updateStrategy") or {}
         revision = (owner.get("status") or {}).get("updateRevision")
@@ -67,12 +72,18 @@ def check_stateful_sets(facts: Facts) -> Iterator[Reason]:
 
 
 def check_daemon_sets(facts: Facts) -> Iterator[Reason]:
-    """Yield missing pods (one per eligible node), and a status that differs from the pods."""
+    """Yield missing pods (one per eligible node), and a status that differs from the pods.
+
+    A node whose pod is stopping gets another one afterwards.
+    """
     for name, owner in facts.of("DaemonSet").items():
         status = owner.get("status") or {}
-        pods = [p for p in facts.owned("Pod", owner) if is_active(p)]
-        desired, ready = int(status.get("desiredNumberScheduled", 0)), sum(is_condition_true(p, "Ready") for p in pods)
-        if len(pods) != desired:
+        own = facts.owned("Pod", owner)
+        pods = [p for p in own if is_active(p)]
+        present = [p for p in own if is_active(p) or facts.is_stopping(p)]
+        desired = int(status.get("desiredNumberScheduled", 0))
+        ready = sum(is_condition_true(p, "Ready") for p in present)
+        if len(pods) != desired and not len(pods) < desired <= len(present):
             yield from _check_missing(facts, "DaemonSet", owner, f"has {len(pods)} pods, expected {desired}")
         if int(status.get("numberReady", 0)) != ready:
             text = f"numberReady is {status.get('numberReady', 0)}, expected {ready}"
@@ -89,10 +100,13 @@ def check_jobs(facts: Facts) -> Iterator[Reason]:
             continue
         pods = facts.owned("Pod", job)
         active = sum(is_active(p) for p in pods)
+        stopping = any(facts.is_stopping(p) for p in pods)
         if int(status.get("active", 0)) != active:
             yield Reason("Counts", "Job", name, f"active is {status.get('active', 0)}, expected {active}")
         left = int(spec.get("completions") or spec.get("parallelism", 1)) - int(status.get("succeeded", 0))
         desired = min(int(spec.get("parallelism", 1)), left)
+        if stopping and (left <= 0 or _awaits_ended_pods(job)):
+            continue
         if active < desired and not _is_backing_off(facts, job):
             yield from _check_missing(facts, "Job", job, f"has {active} running pods, expected {desired}")
         elif left <= 0 and not active:
@@ -106,6 +120,13 @@ def _check_missing(facts: Facts, kind: str, owner: Object, text: str) -> Iterato
         yield Reason("Missing", kind, name, text)
     elif refused < find_last_refuser_change(facts):
         yield Reason(STALE_REFUSAL, kind, name, _STALE)
+
+
+def _awaits_ended_pods(job: Object) -> bool:
+    """Return whether a Job replaces no pods before they have ended, or is about to end itself."""
+    if job["spec"].get("podReplacementPolicy") == "Failed":
+        return True
+    return any(is_condition_true(job, type_) for type_ in ("FailureTarget", "SuccessCriteriaMet"))
 
 
 def _is_backing_off(facts: Facts, job: Object) -> bool:

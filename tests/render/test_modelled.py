@@ -15,6 +15,7 @@ from scenario_kit.catalog import Catalog
 from scenario_kit.errors import AuthoringError
 from scenario_kit.lab.kubelet.image.images import ImageCache
 from scenario_kit.lab.kubelet.status import SyncInputs, compute_pod_status
+from scenario_kit.lab.twin.cluster.environment import build_environment
 from scenario_kit.lab.twin.network.endpoints import Network
 from scenario_kit.lab.twin.process.process_table import ProcessTable
 from scenario_kit.model import App, Change, Fault, Object, Reference
@@ -312,6 +313,7 @@ def read_fields() -> tuple[set[str], set[str]]:
         simulated.run(15)
         network = Network(simulated.view(), ProcessTable(tiny.DEFINITION))
         network.lookup(one, "gate", 80)
+        build_environment(simulated.view(), one, {})
         del simulated.kinds["Pod"][name]
     return of_pods, of_containers
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import math
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any, Final, NamedTuple
@@ -31,8 +30,6 @@ from scenario_kit.model.twin.edge import Edge
 #: A place in the document: field names and list indices.
 Place = tuple[str | int, ...]
 _PROBES: Final = ("startupProbe", "readinessProbe", "livenessProbe")
-#: Names of the variables that the kubelet adds for each Service.
-_SERVICE_VARIABLE: Final = re.compile(r"_SERVICE_(HOST|PORT(_\w+)?)$")
 #: The most pods of a StatefulSet that are simulated.
 _MAX_PODS: Final = 100
 
@@ -181,7 +178,7 @@ class _DryRun:
             for field, setting in (("users", load.users), ("connections", load.connections)):
                 if setting is not None and setting.env and setting.env not in process.env and not setting.default:
                     where = f"container '{process.spec['name']}' has no variable {setting.env}"
-                    has = ", ".join(sorted(process.env)) or "none"
+                    has = ", ".join(_list_own_variables(process)) or "none"
                     yield Miss(f"{where}, so there would be no users; it has {has}", ("load", field))
 
     def find_unready(self) -> Iterator[Miss]:
@@ -213,6 +210,11 @@ class _DryRun:
         return Miss(message, ("components", process.component, "ports"))
 
 
+def _list_own_variables(process: Process) -> list[str]:
+    """List the variables that the container sets, without those that name Services."""
+    return sorted({entry["name"] for entry in process.spec.get("env") or () if entry["name"] in process.env})
+
+
 def _explain_unset(edge: Edge, caller: Process) -> str:
     """Explain why a caller has no address."""
     source = edge.address
@@ -221,12 +223,9 @@ def _explain_unset(edge: Edge, caller: Process) -> str:
     where = f"container '{caller.spec['name']}'"
     if names:
         missing = [n for n in names if not caller.env.get(n)]
-        if any(_SERVICE_VARIABLE.search(n) for n in missing):
-            return (
-                f"{where} has no variable {' and '.join(missing)}: those of Services are not simulated, write a `text`"
-            )
+        own = _list_own_variables(caller)
         return f"{where} has no variable {' and '.join(missing or names)}" + (
-            f"; it has {', '.join(sorted(caller.env))}" if caller.env else ""
+            f"; it has {', '.join(own)}" if own else ""
         )
     if keys:
         return f"{where} has no file {caller.model.config if caller.model else ''} with {' and '.join(keys)}"

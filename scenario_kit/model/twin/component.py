@@ -19,7 +19,7 @@ class Port(Value, frozen=True, kw_only=True):
 
     env: Annotated[str, describe("The variable that holds its number.")] = ""
     key: Annotated[str, describe("The key of the configuration file that holds its number.")] = ""
-    number: Annotated[int, describe("Its number, where neither variable nor key holds one.", **PORT)] = 0
+    number: Annotated[int, describe("Its number, where the variable is not set, and the key holds none.", **PORT)] = 0
     protocol: Annotated[Protocol, describe("What is spoken on it.")] = "tcp"
     paths: Annotated[tuple[str, ...], describe("HTTP paths that are answered, as globs; all others with 404.")] = ("*",)
     health_checks: Annotated[
@@ -66,6 +66,16 @@ class Start(Value, frozen=True, kw_only=True):
         str, describe("What it prints when a variable is missing; `{variable}` is replaced.", group="Configuration")
     ] = "required environment variable {variable} is not set"
     env_code: Annotated[int, describe("Exit code when a variable is missing.", group="Configuration", **EXIT_CODE)] = 1
+    port_text: Annotated[
+        str,
+        describe(
+            "What it prints when the variable of a port holds no number, and it ends; `{value}` is replaced. By "
+            "default, what programs of its language print; those of others than `dotnet`, `envoy`, `go`, `java`, "
+            "`python` and `rust` run without the port.",
+            group="Configuration",
+        ),
+    ] = ""
+    port_code: Annotated[int, describe("Exit code with `portText`.", group="Configuration", **EXIT_CODE)] = 1
     keys: Annotated[
         dict[str, str],
         describe(

@@ -167,10 +167,10 @@ def test_pods_of_a_stateful_set_have_names(host: str, spec: Document, found: boo
             ("edges", 1),
         ),
         (
-            edge(1, address={"hostEnv": "API_SERVICE_HOST", "portEnv": "API_SERVICE_PORT"}),
+            edge(1, address={"hostEnv": "APIS_SERVICE_HOST", "portEnv": "API_SERVICE_PORT"}),
             None,
-            "the call from 'gate' to 'api' has no address: container 'gate' has no variable API_SERVICE_HOST and "
-            "API_SERVICE_PORT: those of Services are not simulated, write a `text`",
+            "the call from 'gate' to 'api' has no address: container 'gate' has no variable APIS_SERVICE_HOST; it has "
+            "API_ADDR",
             ("edges", 1),
         ),
         (

@@ -51,10 +51,17 @@ def test_processes_become_ready_after_their_start_time(
         ),
         ("shipping", {"QUOTE_ADDR": "http://nobody:1"}, 0, ""),
         ("product-catalog", {"DB_CONNECTION_STRING": None}, 1, "DB_CONNECTION_STRING environment variable not set"),
-        ("product-catalog", {"PRODUCT_CATALOG_PORT": None}, 0, ""),
-        ("ad", {"AD_PORT": None}, 1, "AD_PORT must not be null"),
-        ("quote", {"QUOTE_PORT": None}, 255, "Invalid URI"),
-        ("currency", {"CURRENCY_PORT": None}, 0, "Usage: currency <port>"),
+        ("product-catalog", {"PRODUCT_CATALOG_PORT": ""}, 0, ""),
+        ("ad", {"AD_PORT": ""}, 1, "AD_PORT must not be null"),
+        ("quote", {"QUOTE_PORT": ""}, 255, "Invalid URI"),
+        ("currency", {"CURRENCY_PORT": ""}, 0, "Usage: currency <port>"),
+        # without a variable of their own, they get that of their Service
+        ("product-catalog", {"PRODUCT_CATALOG_PORT": None}, 1, "listen tcp: address :tcp://10.96."),
+        ("ad", {"AD_PORT": None}, 1, 'NumberFormatException: For input string: "tcp://10.96.'),
+        ("quote", {"QUOTE_PORT": None}, 255, 'Invalid URI "tcp://0.0.0.0:tcp://10.96.'),
+        ("shipping", {"SHIPPING_PORT": None}, 101, "InvalidDigit"),
+        ("recommendation", {"RECOMMENDATION_PORT": None}, 1, "Failed to bind to address [::]:tcp://10.96."),
+        ("currency", {"CURRENCY_PORT": None}, 0, ""),
         ("product-reviews", {"LLM_MODEL": None}, 1, "LLM_MODEL environment variable must be set"),
         ("checkout", {"KAFKA_ADDR": ""}, 0, ""),
         ("accounting", {"KAFKA_ADDR": None}, 134, "The KAFKA_ADDR environment variable is not set"),
@@ -73,7 +80,7 @@ def test_program_without_port_variable_runs_but_is_unreachable(
     cluster: Callable[..., TwinCluster], workload: str
 ) -> None:
     shop = cluster(warm=60.0)
-    shop.env(workload, f"{workload.replace('-', '_').upper()}_PORT", None)
+    shop.env(workload, f"{workload.replace('-', '_').upper()}_PORT", "")
     shop.run(30.0)
     assert shop.last is not None
     assert not shop.last.exits

@@ -5,9 +5,12 @@ from __future__ import annotations
 import base64
 import binascii
 import re
+from collections import ChainMap
+from collections.abc import Mapping
 from typing import Final
 
 from scenario_kit.lab.twin.cluster.cluster_view import View
+from scenario_kit.lab.twin.cluster.service_links import list_service_links
 from scenario_kit.model.base import Object
 
 #: The maximum length of a string passed to a program on Linux (MAX_ARG_STRLEN), here in characters.
@@ -15,7 +18,7 @@ _MAX_STRING: Final = 128 * 1024
 _REFERENCE = re.compile(r"\$(\$|\((?P<name>[A-Za-z_.][-\w.]*)\))")
 
 
-def expand(text: str, known: dict[str, str]) -> str:
+def expand(text: str, known: Mapping[str, str]) -> str:
     """Replace ``$(NAME)`` by known values; unknown names are kept, and ``$$`` is an escaped dollar.
 
     The result is truncated to the maximum length: a few mutual references would grow without bound.
@@ -43,10 +46,12 @@ def decode(secret: Object) -> dict[str, str]:
 
 
 def build_environment(view: View, pod: Object, container: Object) -> dict[str, str]:
-    """Build the environment of a process that starts now. Later entries override earlier ones.
+    """Build the environment of a process that starts now. Later entries override earlier ones, and all override the
+    variables that name Services, which they may refer to.
 
     References to missing objects or keys are skipped: a kubelet would not start the container.
     """
+    links = list_service_links(view, pod)
     result: dict[str, str] = {}
     for source in container.get("envFrom") or ():
         prefix = source.get("prefix", "")
@@ -58,8 +63,8 @@ def build_environment(view: View, pod: Object, container: Object) -> dict[str, s
             if value is not None:
                 result[name] = value
         else:
-            result[name] = expand(entry.get("value") or "", result)
-    return result
+            result[name] = expand(entry.get("value") or "", ChainMap(result, links))
+    return {**result, **{name: value for name, value in links.items() if name not in result}}
 
 
 def _read_bulk(view: View, source: Object) -> dict[str, str]:

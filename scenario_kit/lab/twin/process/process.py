@@ -272,4 +272,6 @@ def _read_port_number(port: Port, env: Mapping[str, str], config: Mapping[str, s
         text = config.get(port.key, "")
         return int(text) if text.isdigit() else 0
     text = env.get(port.env, "") if port.env else ""
-    return int(text) if text.isdigit() else port.number
+    if not text:
+        return port.number
+    return int(text) if text.isdigit() else 0  # not opened

@@ -14,6 +14,7 @@ from scenario_kit.lab.twin.process.process_table import ProcessTable
 from scenario_kit.lab.twin.startup.client_commands import Sessions
 from scenario_kit.lab.twin.startup.debug_pods import run_command
 from scenario_kit.lab.twin.startup.init_wait import read_script, waits
+from scenario_kit.lab.twin.startup.invalid_ports import find_invalid_port
 from scenario_kit.lab.twin.startup.startup_dependencies import StartupDependencies
 from scenario_kit.model.base import Object
 from scenario_kit.model.kubernetes.image import is_tool, normalize_image
@@ -121,6 +122,8 @@ class Startup:
             if variable:
                 text = model.start.env_text.replace("{variable}", variable)
                 return model.start.exit_delay_seconds, self._exit(process, model.start.env_code, text)
+        if (failure := find_invalid_port(process)) is not None:
+            return model.start.exit_delay_seconds, self._exit(process, failure.code, failure.text)
         for key, text in model.start.keys.items():
             if process.config is not None and not process.config.get(key):
                 return model.start.exit_delay_seconds, self._exit(process, model.start.keys_code, text)

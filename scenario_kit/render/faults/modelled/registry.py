@@ -24,7 +24,10 @@ CONTROL_PLANE: Final = (
     "tolerations", "topologySpreadConstraints",
 )  # fmt: skip
 #: Pod fields that the simulated kubelet or the twin reads.
-POD: Final = ("activeDeadlineSeconds", "dnsPolicy", "hostAliases", "hostNetwork", "readinessGates", "restartPolicy")
+POD: Final = (
+    "activeDeadlineSeconds", "dnsPolicy", "enableServiceLinks", "hostAliases", "hostNetwork", "readinessGates",
+    "restartPolicy",
+)  # fmt: skip
 #: Container fields that they read verbatim; for others see ``_project_container``.
 CONTAINER: Final = (
     "image", "imagePullPolicy", "livenessProbe", "name", "ports", "readinessProbe", "resources", "restartPolicy",

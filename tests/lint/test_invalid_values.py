@@ -32,6 +32,14 @@ def container(**fields: Any) -> Document:
     return pod(containers=[{"name": "cart", "image": "cart:1", **fields}], volumes=volumes)
 
 
+def mount(part: Document) -> Document:
+    return container(volumeMounts=[{"name": "data", "mountPath": "/a", **part}])
+
+
+def volume(kind: str, source: Document) -> Document:
+    return pod(volumes=[{"name": "a", kind: source}])
+
+
 def deployment(labels: Document = LABELS, **spec: Any) -> Document:
     template = {"metadata": {"labels": labels}, "spec": pod()["spec"]}
     body = {"selector": {"matchLabels": LABELS}, "template": template, **spec}
@@ -97,6 +105,17 @@ REFUSED: list[tuple[Document, str]] = [
     (container(env=[{"name": "Ä"}]), "`spec.containers[0].env[0].name` is 'Ä'"),
     (container(volumeMounts=[{"name": "none", "mountPath": "/a"}]), "the pod has no such volume"),
     (container(volumeMounts=[{"name": "data", "mountPath": "/a"}, {"name": "logs", "mountPath": "/a"}]), "another vol"),
+    (mount({"subPath": ".."}), "leads out of the volume"),
+    (mount({"subPath": "a/../../b"}), "leads out of the volume"),
+    (mount({"subPath": "/b"}), "begins with /"),
+    (mount({"subPathExpr": "../$(A)"}), "volumeMounts[0].subPathExpr`"),
+    (mount({"subPath": "b", "subPathExpr": "c"}), "stands beside"),
+    (volume("hostPath", {"path": "/a/../b"}), "`spec.volumes[0].hostPath.path`"),
+    (volume("configMap", {"name": "c", "items": [{"key": "k", "path": "../x"}]}), "items[0].path`"),
+    (volume("secret", {"items": [{"key": "k", "path": "/x"}]}), "secret.items[0].path` is /x"),
+    (volume("projected", {"sources": [{"secret": {"items": [{"path": "..x"}]}}]}), "items[0].path` is ..x"),
+    (pod(ephemeralContainers=[{"name": "shell", "image": "busybox:1"}]), "`spec.ephemeralContainers`"),
+    (pod(initContainers=[{"name": "i", "image": "i:1", "readinessProbe": ASK}]), "initContainers[0].readinessProbe`"),
     (container(resources={"limits": {"memory": "-1"}}), "`spec.containers[0].resources.limits.memory` is -1"),
     (container(resources={"limits": {"cpu": "100m"}, "requests": {"cpu": "0.2"}}), "more than the limit of 100m"),
     (container(livenessProbe={"periodSeconds": 1}), "asks in 0 ways"),
@@ -138,6 +157,12 @@ TAKEN: list[Document] = [
     container(env=[{"name": "a b.c-d/e"}, {"name": "1"}, {"name": "1"}]),
     container(ports=[{"containerPort": 65535, "hostPort": 0}]),
     container(volumeMounts=[{"name": "data", "mountPath": "/a"}, {"name": "logs", "mountPath": "/a/"}]),
+    mount({"subPath": "a/..b/c.."}),
+    mount({"subPath": "", "subPathExpr": "$(A)/b"}),
+    volume("hostPath", {"path": "/a..b"}),
+    volume("configMap", {"items": [{"key": "k", "path": "a/b"}]}),
+    pod(ephemeralContainers=[]),
+    pod(initContainers=[{"name": "i", "image": "i:1", "restartPolicy": "Always", "startupProbe": ASK}]),
     container(resources={"limits": {"memory": "1Gi", "cpu": 1}, "requests": {"memory": "1024Mi", "cpu": "1000m"}}),
     container(resources={"limits": {"memory": "0"}, "requests": {"memory": "0.0", "cpu": "5"}}),
     container(readinessProbe={**ASK, "successThreshold": 3}, livenessProbe={**ASK, "periodSeconds": 0, "grpc": None}),

@@ -15,6 +15,7 @@ from scenario_kit.lint.object_fields.value_syntax import (
     is_variable,
     report,
 )
+from scenario_kit.lint.object_fields.volume_values import find_wrong_mounts, find_wrong_paths
 from scenario_kit.lint.simulation.place import Place
 from scenario_kit.model.json_document import list_mappings
 from scenario_kit.model.kubernetes.ip_address import is_ip_address
@@ -44,9 +45,16 @@ def find_wrong_pod_values(spec: Mapping[str, Any], claims: Sequence[str], place:
     known = {name for name, _ in volumes} | set(claims)
     containers = [*_list_names(spec, "initContainers", place), *_list_names(spec, "containers", place)]
     yield from _find_repeated(containers, (*place, "containers"), "a container")
+    yield from find_wrong_paths(spec, place)
     for kind in ("initContainers", "containers"):
         for i, container in list_mappings(spec.get(kind)):
             yield from _judge_container(container, known, (*place, kind, i))
+            if kind == "initContainers":
+                yield from _judge_start(container, (*place, kind, i))
+    if spec.get("ephemeralContainers"):
+        must = "are for pods that run: the API server takes them neither in a template nor in a new pod"
+        names = ", ".join(name for name, _ in _list_names(spec, "ephemeralContainers", place))
+        yield report((*place, "ephemeralContainers"), must, names, "containers", "write it under `containers`")
 
 
 def _list_names(spec: Mapping[str, Any], kind: str, place: Place) -> list[tuple[str, Place]]:
@@ -100,26 +108,20 @@ def _judge_container(container: Mapping[str, Any], volumes: set[str], place: Pla
         if "name" in variable and not is_variable(variable["name"]):
             must = f"is '{variable['name']}', which no environment variable can be called"
             yield report((*place, "env", i, "name"), must, variable["name"], "printable ASCII letters without '='")
-    yield from _judge_mounts(container, volumes, place)
+    yield from find_wrong_mounts(container, volumes, place)
     yield from _judge_resources(container, place)
     for kind in _PROBES:
         if isinstance(probe := container.get(kind), Mapping):
             yield from _judge_probe(probe, kind, (*place, kind))
 
 
-def _judge_mounts(container: Mapping[str, Any], volumes: set[str], place: Place) -> Iterator[FieldMistake]:
-    seen: set[str] = set()
-    for i, mount in list_mappings(container.get("volumeMounts")):
-        where = (*place, "volumeMounts", i)
-        name, path = str(mount.get("name")), str(mount.get("mountPath"))
-        if name not in volumes:
-            known = " | ".join(sorted(volumes)) or "no volumes"
-            must = f"is '{name}', but the pod has no such volume"
-            yield report((*where, "name"), must, name, known, "name a volume of the pod, or add one")
-        if path in seen:
-            must = f"is {path}, where another volume is mounted"
-            yield report((*where, "mountPath"), must, path, "a path of its own for each volume")
-        seen.add(path)
+def _judge_start(container: Mapping[str, Any], place: Place) -> Iterator[FieldMistake]:
+    if container.get("restartPolicy") == "Always":  # a sidecar, which runs beside the others
+        return
+    for field in ("lifecycle", *_PROBES):
+        if container.get(field):
+            must = "is for containers that keep running, and this one ends before the others start"
+            yield report((*place, field), must, field, "no such field", "leave it out, or set `restartPolicy: Always`")
 
 
 def _judge_resources(container: Mapping[str, Any], place: Place) -> Iterator[FieldMistake]:

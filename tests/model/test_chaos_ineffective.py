@@ -14,6 +14,10 @@ def files(path: str, volume: str = "/data") -> Spec:
     return {"volumePath": volume, "path": path}
 
 
+def reorder(percent: str, correlation: str) -> Spec:
+    return {"delay": {"latency": "2s", "jitter": "0ms", "reorder": {"reorder": percent, "correlation": correlation}}}
+
+
 def loss(percent: str, correlation: str) -> Spec:
     return {"loss": {"loss": percent, "correlation": correlation}}
 
@@ -40,6 +44,13 @@ INEFFECTIVE: list[tuple[str, Spec, tuple[str | int, ...], str]] = [
     ("NetworkChaos", loss("40", "99"), ("loss", "correlation"), "leaves 0.0 %"),
     ("NetworkChaos", loss("20", "75"), ("loss", "correlation"), "of the 20 %"),
     ("NetworkChaos", {"corrupt": {"corrupt": "15", "correlation": "60"}}, ("corrupt", "correlation"), "of the 15 %"),
+    (
+        "NetworkChaos",
+        {"delay": {"latency": "2s", "jitter": "1s", "correlation": "100"}},
+        ("delay", "correlation"),
+        "how late all packets are",
+    ),
+    ("NetworkChaos", reorder("25", "100"), ("delay", "reorder", "correlation"), "all packets overtake or none"),
 ]
 EFFECTIVE: list[tuple[str, Spec]] = [
     ("HTTPChaos", {"path": "*"}),
@@ -64,6 +75,11 @@ EFFECTIVE: list[tuple[str, Spec]] = [
     ("NetworkChaos", loss("100", "100")),
     ("NetworkChaos", loss("0.5", "0")),
     ("NetworkChaos", {"delay": {"latency": "2s", "correlation": "100"}}),
+    ("NetworkChaos", {"delay": {"latency": "2s", "jitter": "0ms", "correlation": "100"}}),
+    ("NetworkChaos", {"delay": {"latency": "2s", "jitter": "1s", "correlation": "99"}}),
+    ("NetworkChaos", {"delay": {"latency": "2s", "jitter": "?", "correlation": "100"}}),
+    ("NetworkChaos", reorder("25", "99")),
+    ("NetworkChaos", reorder("100", "100")),
     ("PodChaos", {"action": "pod-kill"}),
 ]
 

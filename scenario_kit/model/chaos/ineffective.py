@@ -13,6 +13,7 @@ from typing import Any, Final, NamedTuple
 
 from scenario_kit.model.base import Object
 from scenario_kit.model.chaos.kinds import get_experiment
+from scenario_kit.model.kubernetes.duration import parse_seconds
 
 #: Blocks of NetworkChaos that concern a share of the packets, with the field of the share.
 _SHARES: Final = ("loss", "corrupt", "duplicate")
@@ -90,6 +91,7 @@ def _judge_method(spec: Mapping[str, Any]) -> Iterator[IneffectiveField]:
 
 
 def _judge_packets(spec: Mapping[str, Any]) -> Iterator[IneffectiveField]:
+    yield from _judge_delay(spec.get("delay"))
     for block in _SHARES:
         part = spec.get(block)
         if not isinstance(part, Mapping):
@@ -104,6 +106,22 @@ def _judge_packets(spec: Mapping[str, Any]) -> Iterator[IneffectiveField]:
             yield IneffectiveField(keys, str(part["correlation"]), reason, "a lower correlation, or a share above 50")
 
 
+def _judge_delay(delay: Any) -> Iterator[IneffectiveField]:
+    if not isinstance(delay, Mapping):
+        return
+    if _is_positive(delay.get("jitter")) and _read_number(delay.get("correlation")) >= 100:
+        reason = "the kernel draws once, so chance decides how late all packets are"
+        yield IneffectiveField(("delay", "correlation"), str(delay["correlation"]), reason, "less than 100")
+    reorder = delay.get("reorder")
+    if not isinstance(reorder, Mapping) or not 0 < _read_number(reorder.get("reorder")) < 100:
+        return
+    if _read_number(reorder.get("correlation")) >= 100:
+        reason = "the kernel draws once, so chance decides whether all packets overtake or none"
+        yield IneffectiveField(
+            ("delay", "reorder", "correlation"), str(reorder["correlation"]), reason, "less than 100"
+        )
+
+
 def estimate_share(percent: float, correlation: float) -> float:
     """Estimate how many percent of the packets netem hits, with a correlation in percent.
 
@@ -115,6 +133,13 @@ def estimate_share(percent: float, correlation: float) -> float:
         return percent
     deviation = math.sqrt((1.0 - rho) / (1.0 + rho) / 12.0)
     return 50.0 * math.erfc((0.5 - percent / 100.0) / deviation / math.sqrt(2.0))
+
+
+def _is_positive(duration: Any) -> bool:
+    try:
+        return parse_seconds(str(duration or "0")) > 0.0
+    except ValueError:
+        return False
 
 
 def _read_number(text: Any) -> float:

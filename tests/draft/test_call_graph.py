@@ -3,6 +3,7 @@
 import copy
 
 import pytest
+from msgspec import structs
 
 from scenario_kit.catalog import Catalog
 from scenario_kit.draft import Answers, draft
@@ -131,16 +132,15 @@ def test_fault_without_change_is_not_offered():
     objects = render_app(SHOP, {}, 50, SHOP.namespace)
     shipping = next(o for o in objects if o["kind"] == "Deployment" and o["metadata"]["name"] == "shipping")
     shipping = copy.deepcopy(shipping)
-    shipping["spec"]["template"]["spec"]["containers"][0]["resources"] = {
-        "limits": {"cpu": "20m"},
-        "requests": {"cpu": "20m"},
-    }
+    resources = {"limits": {"cpu": "20m"}, "requests": {"cpu": "20m"}}
+    shipping["spec"]["template"]["spec"]["containers"][0]["resources"] = resources
     known = [shipping if o["metadata"]["name"] == "shipping" and o["kind"] == "Deployment" else o for o in objects]
-    stress, target = CATALOG.fault("cpu-stress"), "Deployment/shipping"
-    with pytest.raises(AuthoringError, match=r"changes nothing, with .*limitMillicores 20") as refused:
-        offer(stress, SHOP, known, Reference.parse(target))
+    limit = structs.replace(CATALOG.fault("cpu-limit-too-low"), preconditions=())
+    target = Reference.parse("Deployment/shipping")
+    with pytest.raises(AuthoringError, match=r"changes nothing, with .*cpuMillicores 20") as refused:
+        offer(limit, SHOP, known, target, {"cpuMillicores": 20})
     assert "--parameter" in refused.value.fix
-    assert offer(stress, SHOP, known, Reference.parse(target), {"limitMillicores": 50}).fault.changes
+    assert offer(limit, SHOP, known, target, {"cpuMillicores": 50}).fault.changes
 
 
 def test_reduced_traffic_propagates_through_caller():

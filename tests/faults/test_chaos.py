@@ -245,6 +245,22 @@ def test_cpu_stress_sets_a_reachable_limit(use):
     assert [c.operation.keyword for c in use("cpu-stress", CART, {"limitMillicores": 0}).fault.changes] == ["chaos"]
 
 
+@pytest.mark.parametrize(
+    ("app", "target", "limit"),
+    [(DEMO, CART, 20), (HOTEL, "Deployment/frontend", 90), (HOTEL, "Deployment/profile", 40)],
+)
+def test_cpu_stress_limits_by_what_the_container_requests(use, app, target, limit):
+    found = use("cpu-stress", target, app=app).fault
+    assert found.effect[1].query.value == limit * 3 // 4
+    assert [str(e.ref) for e in found.causes][1:] == [target], "either repair ends it"
+
+
+def test_cpu_stress_below_a_limit_nearly_as_low_has_one_cause(use):
+    found = use("cpu-stress", "Deployment/profile", {"limitMillicores": 101}, app=HOTEL).fault
+    assert len(found.causes) == 1
+    assert [c.operation.keyword for c in found.changes] == ["patch", "chaos"]
+
+
 def test_effect_of_a_tiny_cpu_limit_is_still_proven(use):
     assert use("cpu-stress", CART, {"limitMillicores": 1}).fault.effect[1].query.value == 7
 

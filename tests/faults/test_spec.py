@@ -106,6 +106,8 @@ REFUSED = [
     ("rollout-strategy-unsafe", HOTEL, "Deployment/mongodb-geo", {}),
     ("init-container-crash", OTEL, "Deployment/cart", {"configMapName": "flagd-config"}),
     ("limit-range-too-low", OTEL, "Deployment/payment", {"memoryMebibytes": 4096}),
+    # Only its init container has no limit, and would not notice this one.
+    ("limit-range-too-low", OTEL, "Deployment/checkout", {"memoryMebibytes": 64}),
     ("ephemeral-port-range-too-small", OTEL, "Deployment/payment-db", {}),
     ("init-container-dependency-missing", OTEL, "Deployment/cart", {"serviceName": "valkey-cart"}),
     ("memory-limit-too-low", OTEL, "Deployment/cart", {"memoryMebibytes": 256}),

@@ -86,13 +86,11 @@ class ResolvedTarget(FaultTarget):
 
     def without(self, bound: str, resource: str) -> list[str]:
         """List its containers, init containers included, without ``limits`` or ``requests`` for a resource."""
-        pod = read_pod_spec(self._find_workload())
-        every = [*pod["containers"], *(pod.get("initContainers") or ())]
-        return [c["name"] for c in every if not ((c.get("resources") or {}).get(bound) or {}).get(resource)]
+        return [c["name"] for c in self._list_all_containers() if not _read_amount(c, bound, resource)]
 
     def largest(self, bound: str, resource: str) -> float:
-        """Return the largest of the ``limits`` or ``requests`` of its containers for a resource; 0 if none has any."""
-        written = [((c.get("resources") or {}).get(bound) or {}).get(resource) for c in self._list_containers()]
+        """Return the largest ``limits`` or ``requests`` of all its containers for a resource; 0 if none has any."""
+        written = [_read_amount(c, bound, resource) for c in self._list_all_containers()]
         return max((parse_quantity(quantity) for quantity in written if quantity), default=0.0)
 
     @property
@@ -150,5 +148,13 @@ class ResolvedTarget(FaultTarget):
     def _list_containers(self) -> list[Object]:
         return list_containers(self._find_workload())
 
+    def _list_all_containers(self) -> list[Object]:
+        pod = read_pod_spec(self._find_workload())
+        return [*pod["containers"], *(pod.get("initContainers") or ())]
+
     def _list_volumes(self) -> list[Object]:
         return read_pod_spec(self._find_workload()).get("volumes") or []
+
+
+def _read_amount(container: Object, bound: str, resource: str) -> Any:
+    return ((container.get("resources") or {}).get(bound) or {}).get(resource)

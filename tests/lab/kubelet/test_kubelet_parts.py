@@ -68,6 +68,7 @@ def test_back_off_is_bounded() -> None:
         ("ghcr.io/a/b:2.2.0-cart", "ghcr.io/a/b:2.2.0-cart"),
         ("localhost:5000/a", "localhost:5000/a:latest"),
         ("a@sha256:" + "0" * 64, "docker.io/library/a@sha256:" + "0" * 64),
+        ("a__b/c--d.e:V_1.x-y", "docker.io/a__b/c--d.e:V_1.x-y"),
     ],
 )
 def test_image_names(image: str, full: str) -> None:
@@ -76,9 +77,28 @@ def test_image_names(image: str, full: str) -> None:
     assert images.make_image_id(image).startswith(full.split("@")[0].rsplit(":", 1)[0] if "@" not in full else full)
 
 
-@pytest.mark.parametrize("image", ["", "UPPER", "a b", "a:", "-x"])
-def test_invalid_image_names(image: str) -> None:
+@pytest.mark.parametrize(
+    ("image", "error"),
+    [
+        ("", "invalid reference format"),
+        ("a b", "invalid reference format"),
+        ("a:", "invalid reference format"),
+        ("a:b:c", "invalid reference format"),
+        ("-x", "invalid reference format"),
+        ("a//b", "invalid reference format"),
+        ("a..b:1", "invalid reference format"),
+        ("a___b", "invalid reference format"),
+        ("a:1\n", "invalid reference format"),
+        ("a@sha256:0123", "invalid reference format"),
+        ("a@sha256:" + "0" * 63, "invalid checksum digest length"),
+        ("a@sha256:" + "A" * 64, "invalid checksum digest format"),
+        ("a@md5:" + "0" * 32, "unsupported digest algorithm"),
+        ("UPPER", "invalid reference format: repository name (library/UPPER) must be lowercase"),
+    ],
+)
+def test_invalid_image_names(image: str, error: str) -> None:
     assert not images.is_valid(image)
+    assert images.explain_invalid(image) == error
 
 
 def test_image_caches_of_worlds_are_separate() -> None:

@@ -136,6 +136,7 @@ class TestImages:
         [
             ("ghcr.io/demo/app:1.0", "Never", "ErrImageNeverPull"),
             ("UPPER//case", "IfNotPresent", "InvalidImageName"),
+            ("a:b:c", "IfNotPresent", "InvalidImageName"),
         ],
     )
     def test_image_pull_policy_decides_waiting_reason(

@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import hashlib
 import re
-from typing import Protocol
+from typing import Final, Protocol
 
 from scenario_kit.model.base import Object
 from scenario_kit.model.kubernetes.image import normalize_image
 
-_REFERENCE = re.compile(
-    r"^(?:[a-zA-Z0-9.-]+(?::[0-9]+)?/)?[a-z0-9]+(?:[._/-]+[a-z0-9]+)*(?::[\w][\w.-]{0,127})?(?:@[a-z0-9]+:[0-9a-f]{32,})?$"
+_HOST: Final = r"(?:[a-zA-Z0-9](?:[a-zA-Z0-9.-]*[a-zA-Z0-9])?|\[[0-9a-fA-F:]+\])(?::[0-9]+)?"
+_COMPONENT: Final = r"[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*"
+#: The grammar of references (distribution/reference), which the kubelet parses.
+_REFERENCE: Final = re.compile(
+    rf"(?:{_HOST}/)?{_COMPONENT}(?:/{_COMPONENT})*(?::\w[\w.-]{{0,127}})?"
+    r"(?:@(?P<algorithm>[A-Za-z][A-Za-z0-9]*(?:[-_+.][A-Za-z][A-Za-z0-9]*)*):(?P<digest>[0-9a-fA-F]{32,}))?",
+    re.ASCII,
 )
+#: How many hexadecimal digits the digests of known algorithms have.
+_DIGITS: Final = {"sha256": 64, "sha384": 96, "sha512": 128}
 #: Repositories of Docker's official single-architecture images, and the architecture's name in Kubernetes.
 _CPUS = {
     "amd64": "amd64", "i386": "386", "arm32v5": "arm", "arm32v6": "arm", "arm32v7": "arm", "arm64v8": "arm64",
@@ -37,18 +44,29 @@ class Images(Protocol):
 
 def is_valid(image: str) -> bool:
     """Return whether the name is a valid image reference."""
-    return _REFERENCE.match(image) is not None
+    return not explain_invalid(image)
 
 
 def explain_invalid(image: str) -> str:
-    """Return the runtime's error for an invalid name."""
-    if not is_valid(image.lower()):
+    """Return the runtime's error for an invalid name; empty for a valid one."""
+    found = _REFERENCE.fullmatch(image)
+    if found is not None:
+        return _explain_digest(found["algorithm"], found["digest"]) if found["digest"] else ""
+    if _REFERENCE.fullmatch(image.lower()) is None:
         return "invalid reference format"
     head, slash, rest = image.partition("/")
     hosted = bool(slash) and (bool(set(".:") & set(head)) or head == "localhost")
     path = rest if hosted else image if slash else f"library/{image}"
     name, _, _ = path.partition("@")[0].partition(":")
     return f"invalid reference format: repository name ({name}) must be lowercase"
+
+
+def _explain_digest(algorithm: str, digest: str) -> str:
+    if algorithm not in _DIGITS:
+        return "unsupported digest algorithm"
+    if len(digest) != _DIGITS[algorithm]:
+        return "invalid checksum digest length"
+    return "" if digest == digest.lower() else "invalid checksum digest format"
 
 
 def make_image_id(image: str) -> str:

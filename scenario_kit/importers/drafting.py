@@ -109,7 +109,7 @@ class DraftWriter:
         return self._build_answers(intent, name, fault, aimed.offers[0].target)
 
     def _find_lintable_answers(self, intent: ScenarioIntent, fault: FaultIntent, answers: Answers) -> Answers | None:
-        """Return answers with which the fault alone passes lint, if necessary without its recurrence."""
+        """Return answers with which the fault alone passes lint, if necessary without recurrence or one parameter."""
         problem = self._find_problem(answers)
         if problem and answers.recurrence:
             lasting = replace(answers, recurrence={})
@@ -121,10 +121,17 @@ class DraftWriter:
                     f"{answers.use} recurs in the source but is permanent in this draft; should it recur?"
                 )
                 return lasting
-        if problem:
-            fault.node.report_refusal(f"the draft would not pass lint: {problem}", "write this fault by hand")
-            return None
-        return answers
+        if not problem:
+            return answers
+        for name in answers.parameters:
+            fewer = replace(answers, parameters={key: each for key, each in answers.parameters.items() if key != name})
+            if not self._find_problem(fewer):
+                fault.node.report_refusal(
+                    f"`parameters.{name}` would not pass lint: {problem}", "the draft uses its default; choose another"
+                )
+                return fewer
+        fault.node.report_refusal(f"the draft would not pass lint: {problem}", "write this fault by hand")
+        return None
 
     def _find_problem(self, answers: Answers) -> str:
         """Return the first error of a draft with this fault alone, or empty."""

@@ -75,3 +75,26 @@ def test_other_formats_are_aimed_at_the_chosen_component(format: str, text: str,
 
     assert spec(result)["faults"][0]["target"] == "Deployment/cart"
     assert any(each.result == "target: Deployment/cart" and each.treatment == "Guessed" for each in result.decisions)
+
+
+def test_machines_are_not_aimed_at_the_chosen_component(catalog: Catalog) -> None:
+    text = "scenarios:\n- {name: a, scenario: kubevirt_vm_outage, parameters: {vm_name: b}}\n"
+    result = import_text("krkn", catalog, text, app="otel-demo", target="cart")
+
+    assert not result.drafts
+    assert "virtual machine" in decision(result, "scenarios[0]").reason
+
+
+def test_target_of_a_file_that_names_none_is_a_guess(catalog: Catalog) -> None:
+    result = import_text("krkn", catalog, "- {id: kill-pods, config: {kill: 1}}", app="otel-demo", target="cart")
+
+    assert spec(result)["faults"][0]["target"] == "Deployment/cart"
+    guess = decision(result, "[0].config")
+    assert (guess.treatment, guess.reason) == ("Guessed", "--target; it names no component")
+
+
+def test_claim_of_another_cluster_is_not_kept(catalog: Catalog) -> None:
+    text = "pvc_scenario: {pvc_name: kraken-test-pvc, namespace: kraken, fill_percentage: 98}"
+    result = import_text("krkn", catalog, text, app="otel-demo", target="cart")
+
+    assert not any("kraken-test-pvc" in draft.text for draft in result.drafts)

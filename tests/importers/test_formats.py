@@ -191,11 +191,41 @@ def test_forms_of_krkn(text: str, types: list[str], catalog: Catalog) -> None:
     assert [use["type"] for use in spec(import_text("krkn", catalog, text))["faults"]] == types
 
 
-@pytest.mark.parametrize("text", ["hog-type: cpu\nduration: 60", "kraken: {a: []}", "zone_outage: {zone: a}"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "hog-type: cpu\nduration: 60",
+        "kraken: {a: []}",
+        "zone_outage: {zone: a}",
+        "- {id: node_network_chaos, target: a}",
+        "- {id: vmi_network_filter, namespace: a}",
+        "- {expr: up == 0, severity: info}",
+    ],
+)
 def test_krkn_on_nodes_and_clouds_is_refused(text: str, catalog: Catalog) -> None:
     result = import_text("krkn", catalog, text)
     assert not result.drafts
     assert [each.treatment for each in result.decisions] == ["Refused"]
+
+
+def test_parameter_that_fails_lint_falls_back_to_the_default(catalog: Catalog) -> None:
+    text = """
+spec:
+  applications: {opentelemetryDemo: {enabled: true}}
+  faults:
+  - injections:
+    - id: crashing-kubernetes-workload-init-container
+      args:
+        kubernetesObject: {apiVersion: apps/v1, kind: Deployment, metadata: {name: checkout}}
+        configMapName: features
+kind: Scenario
+apiVersion: itbench.io/v2
+"""
+    result = import_text("itbench", catalog, text)
+
+    (use,) = spec(result)["faults"]
+    assert (use["type"], use["parameters"].get("configMapName")) != ("init-container-crash", "features")
+    assert any("`parameters.configMapName` would not pass lint" in each.reason for each in result.decisions)
 
 
 def test_truth_is_compared_with_the_draft(catalog: Catalog) -> None:
@@ -244,6 +274,51 @@ def test_registry_chooses_arguments(catalog: Catalog) -> None:
     assert spec(result)["faults"][0]["target"] == "Deployment/geo"
     assert decision(result, "probe_social").treatment == "Refused"
     assert "not in the imported files" in decision(result, "elsewhere").reason
+
+
+SEVERAL = """
+class Several(Problem):
+    def __init__(self, **kwargs):
+        super().__init__(app=HotelReservation())
+        self.faulty_service = ["geo", "rate", "no-such-service"]
+        if pinned := kwargs.get("pinned", False):
+            self.pinned = pinned
+
+    def inject_fault(self):
+        if getattr(self, "pinned", False):
+            self.injector._inject(fault_type="assign_to_non_existent_node", microservices=self.faulty_service)
+        for service in self.faulty_service:
+            self.injector._inject(fault_type="scale_pods_to_zero", microservices=[service])
+
+
+class ProblemRegistry:
+    problems = {"plain": Several, "pinned": lambda: Several(pinned=True)}
+"""
+
+
+def test_every_service_and_every_injection_becomes_a_fault(catalog: Catalog) -> None:
+    result = import_text("sregym", catalog, SEVERAL, "p.py")
+
+    assert [draft.name for draft in result.drafts] == ["plain", "pinned"]
+    plain, pinned = ([(use["type"], use["target"]) for use in spec(result, i)["faults"]] for i in (0, 1))
+    zero = [("deployment-scaled-to-zero", "Deployment/geo"), ("deployment-scaled-to-zero", "Deployment/rate")]
+    assert plain == zero
+    assert pinned == [
+        ("node-selector-unsatisfiable", "Deployment/geo"), ("node-selector-unsatisfiable", "Deployment/rate"), *zero
+    ]  # fmt: skip
+    assert any("no component for 'no-such-service'" in each.reason for each in result.decisions)
+
+
+def test_injection_under_an_unknown_condition_is_a_question(catalog: Catalog) -> None:
+    text = SEVERAL.replace('getattr(self, "pinned", False)', "self.kubectl.is_ready()")
+    result = import_text("sregym", catalog, text, "p.py")
+    assert {use["type"] for use in spec(result)["faults"]} == {"deployment-scaled-to-zero"}
+    assert any(each.reason == "its condition is computed at run time" for each in result.decisions)
+
+    only = text.partition("        for service")[0] + text.partition("microservices=[service])\n")[2]
+    result = import_text("sregym", catalog, only, "p.py")
+    assert {use["type"] for use in spec(result)["faults"]} == {"node-selector-unsatisfiable"}
+    assert any("under a condition" in question for question in result.drafts[0].questions)
 
 
 def test_only_registries_instantiate_problems(catalog: Catalog) -> None:

@@ -41,6 +41,7 @@ _FRAMEWORK_FIELDS: Final = {
     "exclude_label": "the fault acts on all pods of the workload",
     "force": "a setting of krkn that does not affect the incident",
 }
+_CHOOSE: Final = "choose a fault that `scenario-kit catalog faults` lists"
 _NAMES: Final = ("name_pattern", "pod_name", "target", "pvc_name")
 _NAMESPACES: Final = ("namespace", "namespace_pattern", "namespace_name")
 _LABELS: Final = ("label_selector", "pod_selector")
@@ -88,7 +89,7 @@ def _map_file(context: ImportContext, node: InputNode) -> _MappedFaults:
             return mapper(context, node)
     for key, name in _UNSUPPORTED_FORMS.items():
         if key in data:
-            node.refuse(KRKN[name].because, "choose a fault that `scenario-kit catalog faults` lists")
+            node.refuse(KRKN[name].because, _CHOOSE)
             return []
     refuse_document(node, "a scenario of krkn")
     return []
@@ -111,7 +112,7 @@ def _map_plugin(context: ImportContext, plugin: InputNode) -> _MappedFaults:
     known = KRKN.get(name)
     plugin.refuse(
         known.because if known else f"no fault is known for '{name or 'an entry without id'}'",
-        "choose a fault that `scenario-kit catalog faults` lists",
+        _CHOOSE,
     )
     return []
 
@@ -150,6 +151,8 @@ def _find_entity(context: ImportContext, node: InputNode) -> tuple[App, str] | N
     if app is None or component is None:
         report_unknown_target(node, app, spaces, words, node)
         return None
+    if not selected and not named and not any(node.find(key) for key in (*_LABELS, *_NAMES)):
+        node.report_guess(f"target: {component.workload}", explain_chosen_target(app, ()))
     for key in (*_NAMESPACES, *_LABELS, *_NAMES):
         part = node.find(key)
         if part is None or node.ledger.is_covered(part.number, part.place):
@@ -254,8 +257,13 @@ def _map_containers(context: ImportContext, node: InputNode) -> _MappedFaults:
         if "delete_count" in data or ("runs" in data and "action" not in data):
             each.refuse(KRKN["namespace_deletion"].because)
             continue
-        if (name := each.find("name")) is not None:
-            name.refuse("a fault is named by its type")
+        if "scenario" in data:
+            name = str(data["scenario"])
+            known = KRKN.get(name)
+            each.refuse(known.because if known else f"no fault is known for '{name}'", _CHOOSE)
+            continue
+        if (head := each.find("name")) is not None:
+            head.refuse("a fault is named by its type")
         faults += _map_mechanism_at(context, each, "container_scenarios")
     return faults
 

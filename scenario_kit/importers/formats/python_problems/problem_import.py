@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from scenario_kit.importers.decisions import Treatment
 from scenario_kit.importers.drafting import FaultIntent, ScenarioIntent, make_name
@@ -34,6 +34,7 @@ from scenario_kit.model import App
 #: Attributes of a problem that hold its target or its flag.
 _TARGETS: Final = ("faulty_service", "faulty_deployment", "target_service", "service_name")
 _FLAGS: Final = ("feature_flag", "flag", "faulty_flag")
+_CHOOSE: Final = "choose a fault that `scenario-kit catalog faults` lists"
 _BY_HAND: Final = "if it matters, write it into the draft by hand"
 _HARMLESS: Final = ("no_op", "noop")
 
@@ -166,66 +167,89 @@ def _build_intent(
     name = _name_problem(instance, form)
     node = _open_statement(context, at)
     description = f"Imported from the {form.title} problem {instance.id}. {problem.description}".strip()
-    keys = [key for key, _ in problem.injections]
+    keys = list(dict.fromkeys(key for key, _ in problem.injections))
     if any(key in _HARMLESS for key in keys):
         return ScenarioIntent(name, app, node, [], description)
-    flag = next((str(v) for k in _FLAGS if isinstance(v := problem.known.get(f"self.{k}"), str)), "")
-    mechanism = _find_mechanism(keys, instance.class_name, problem)
-    if mechanism is None or not mechanism.fault:
-        known = ", ".join(keys) or "custom code"
-        at.refuse(
-            mechanism.because if mechanism else f"no fault is known for {known}",
-            "choose a fault that `scenario-kit catalog faults` lists",
-        )
-        return None
-    service, guess = _find_service(problem), mechanism.because
+    intent = ScenarioIntent(name, app, node, description=description)
+    if not keys and problem.conditional:
+        keys = list(dict.fromkeys(key for key, _ in problem.conditional))
+        intent.questions.append("the source injects this fault under a condition that was not evaluated: is it met?")
+    mechanisms = _find_mechanisms(keys, instance.class_name, problem)
+    for mechanism in mechanisms:
+        if not mechanism.fault:
+            at.refuse(mechanism.because, _CHOOSE)
+            continue
+        intent.faults += _map_faults(context, problem, app, mechanism, at, node)
+        intent.questions += [mechanism.because] if mechanism.because else []
+    for key in keys if mechanisms else ():
+        if len(keys) > 1 and key not in INJECTIONS and key not in GENERIC:
+            at.refuse(f"no fault is known for {key}", _CHOOSE)
+    if not mechanisms:
+        at.refuse(f"no fault is known for {', '.join(keys) or 'custom code'}", _CHOOSE)
+    return intent if intent.faults else None
+
+
+def _map_faults(
+    context: ImportContext, problem: ProblemState, app: App, mechanism: Mechanism, at: SourceStatement, node: InputNode
+) -> list[FaultIntent]:
+    """Map a mechanism to one fault for each faulty service."""
     if mechanism.fault == "feature-flag-changed":
+        flag = next((str(v) for k in _FLAGS if isinstance(v := problem.known.get(f"self.{k}"), str)), "")
+        keys = (key for key, _ in problem.injections)
         flag = flag or next((key for key in keys if key not in INJECTIONS and key not in GENERIC), "")
-        parameters, entity = ({"flag": flag} if flag else {}), f"ConfigMap/{app.flags.config_map}" if app.flags else ""
-    else:
-        parameters, component = dict(mechanism.parameters), find_component(app, service) if service else None
+        entity = f"ConfigMap/{app.flags.config_map}" if app.flags else ""
+        if not entity:
+            at.refuse(f"{app.name} has no feature flags", "choose another app with --app")
+            return []
+        return [_map_fault(mechanism, entity, {"flag": flag} if flag else {}, "", at, node)]
+    faults = []
+    for service in _list_services(problem) or [""]:
+        guess, component = "", find_component(app, service) if service else None
         if component is None and context.finder.target is not None:
             component, guess = context.finder.target, explain_chosen_target(app, [service])
-        entity = component.name if component else ""
-    if not entity:
-        at.refuse(
-            f"the app has no component for '{service or 'a computed value'}'",
-            "choose a component of the app with --app and --target",
-        )
-        return None
-    treatment: Treatment = "Guessed" if guess else "Mapped"
-    fix = "confirm or correct it in the draft" if guess else ""
-    at.record(treatment, f"type: {mechanism.fault}, at {entity}", guess, fix)
-    questions = [mechanism.because] if mechanism.because else []
-    return ScenarioIntent(
-        name, app, node, [FaultIntent(mechanism.fault, entity, node, parameters)], description, questions
-    )
+        if component is None:
+            named = f"'{service}'" if service else "a computed value"
+            at.refuse(
+                f"{app.name} has no component for {named}", "choose a component of the app with --app and --target"
+            )
+            continue
+        faults.append(_map_fault(mechanism, component.name, dict(mechanism.parameters), guess, at, node))
+    return faults
 
 
-def _find_mechanism(keys: Sequence[str], class_name: str, problem: ProblemState) -> Mechanism | None:
-    """Find the mechanism of the first known injection, or that of the class."""
-    for key in keys:
-        if key in INJECTIONS:
-            return INJECTIONS[key]
+def _map_fault(
+    mechanism: Mechanism, entity: str, parameters: dict[str, Any], guess: str, at: SourceStatement, node: InputNode
+) -> FaultIntent:
+    """Map a mechanism to a fault at an entity. ``guess`` is why the entity is one."""
+    because = ". ".join(filter(None, (mechanism.because, guess)))
+    treatment: Treatment = "Guessed" if because else "Mapped"
+    fix = "confirm or correct it in the draft" if because else ""
+    at.record(treatment, f"type: {mechanism.fault}, at {entity}", because, fix)
+    return FaultIntent(mechanism.fault, entity, node, parameters)
+
+
+def _find_mechanisms(keys: Sequence[str], class_name: str, problem: ProblemState) -> list[Mechanism]:
+    """Find the mechanism of the class, or those of the known injections."""
     if class_name in INJECTIONS:
-        return INJECTIONS[class_name]
-    if any(kind.endswith("OtelFaultInjector") for kind in _list_injectors(problem)):
-        return Mechanism(fault="feature-flag-changed")
-    return None
+        return [INJECTIONS[class_name]]
+    if found := [INJECTIONS[key] for key in keys if key in INJECTIONS]:
+        return found
+    flags = any(kind.endswith("OtelFaultInjector") for kind in _list_injectors(problem))
+    return [Mechanism(fault="feature-flag-changed")] if flags else []
 
 
 def _list_injectors(problem: ProblemState) -> Iterator[str]:
     yield from (str(value) for key, value in problem.known.items() if key.startswith("new "))
 
 
-def _find_service(problem: ProblemState) -> str:
+def _list_services(problem: ProblemState) -> list[str]:
+    """List the faulty services of a problem, in its order."""
     for name in _TARGETS:
         value = problem.known.get(f"self.{name}")
-        if isinstance(value, list) and value:
-            value = value[0]
-        if isinstance(value, str):
-            return value
-    return ""
+        named = value if isinstance(value, list) else [value]
+        if services := [each for each in named if isinstance(each, str) and each]:
+            return list(dict.fromkeys(services))
+    return []
 
 
 def _find_app(context: ImportContext, problem: ProblemState) -> App | None:

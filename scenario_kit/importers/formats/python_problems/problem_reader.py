@@ -15,6 +15,7 @@ from scenario_kit.importers.formats.python_problems.source import (
     ProblemClass,
     SourceStatement,
     evaluate,
+    evaluate_condition,
     format_name,
     has_no_effect,
     read_parameters,
@@ -29,11 +30,12 @@ METHOD_NOT_EXECUTED: Final = "code is not executed; repair and evaluation follow
 
 @dataclass(slots=True)
 class ProblemState:
-    """The evaluated state of one problem class."""
+    """The evaluated state of one problem class. ``conditional`` injections depend on values of the run time."""
 
     known: dict[str, Any]
     apps: list[str] = field(default_factory=list)
     injections: list[tuple[str, ast.Call]] = field(default_factory=list)
+    conditional: list[tuple[str, ast.Call]] = field(default_factory=list)
     description: str = ""
     notes: list[tuple[SourceStatement, Treatment, str, str]] = field(default_factory=list)
 
@@ -101,14 +103,8 @@ def _list_statements(
 
 
 def _choose_branch(statement: ast.If, problem: ProblemState) -> Sequence[ast.stmt] | None:
-    test = statement.test
-    if not (isinstance(test, ast.Compare) and len(test.ops) == 1 and isinstance(test.ops[0], ast.Eq | ast.NotEq)):
-        return None
-    left, right = evaluate(test.left, problem.known), evaluate(test.comparators[0], problem.known)
-    if COMPUTED in (left, right):
-        return None
-    equal = (left == right) == isinstance(test.ops[0], ast.Eq)
-    return statement.body if equal else statement.orelse
+    value = evaluate_condition(statement.test, problem.known)
+    return None if value is COMPUTED else statement.body if value else statement.orelse
 
 
 def _read_statement(
@@ -141,9 +137,13 @@ def _read_statement(
                 return
     calls = [each for each in ast.walk(statement) if isinstance(each, ast.Call)]
     keys = [(key, call) for call in calls if (key := _read_injection(call, problem))] if injecting else []
+    if keys and isinstance(statement, ast.If):
+        problem.conditional += keys
+        problem.notes.append((note, "Refused", "", "its condition is computed at run time"))
+        return
     if keys:
         problem.injections += keys
-        problem.notes.append((note, "Mapped", f"the injection {keys[0][0]}", ""))
+        problem.notes.append((note, "Mapped", f"the injection {', '.join(dict.fromkeys(key for key, _ in keys))}", ""))
         return
     for call in calls:  # super().__init__(app=HotelReservation())
         made = format_name(call.func).rpartition(".")[2]

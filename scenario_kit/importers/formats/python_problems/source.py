@@ -177,6 +177,38 @@ def evaluate(node: ast.AST, known: Mapping[str, Any]) -> Any:
     return known.get(format_name(node), COMPUTED)
 
 
+def evaluate_condition(node: ast.AST, known: dict[str, Any]) -> Any:
+    """Evaluate a condition on known values to a boolean; anything else is ``COMPUTED``.
+
+    A name that the condition assigns (``:=``) becomes known.
+    """
+    if isinstance(node, ast.NamedExpr):
+        value = _look_up(node.value, known)
+        if value is not COMPUTED:
+            known[node.target.id] = value
+    elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+        value = evaluate_condition(node.operand, known)
+        return COMPUTED if value is COMPUTED else not value
+    elif isinstance(node, ast.Compare) and len(node.ops) == 1 and isinstance(node.ops[0], ast.Eq | ast.NotEq):
+        left, right = evaluate(node.left, known), evaluate(node.comparators[0], known)
+        return COMPUTED if COMPUTED in (left, right) else (left == right) == isinstance(node.ops[0], ast.Eq)
+    else:
+        value = _look_up(node, known)
+    return COMPUTED if value is COMPUTED else bool(value)
+
+
+def _look_up(node: ast.AST, known: Mapping[str, Any]) -> Any:
+    """Evaluate a name, also in ``kwargs.get("name", default)`` and ``getattr(self, "name", default)``."""
+    if not (isinstance(node, ast.Call) and not node.keywords):
+        return evaluate(node, known)
+    called, given = format_name(node.func), [evaluate(each, known) for each in node.args]
+    if called == "kwargs.get" and len(given) in (1, 2) and isinstance(given[0], str):
+        return known.get(given[0], given[1] if len(given) == 2 else None)
+    if called == "getattr" and len(given) == 3 and format_name(node.args[0]) == "self" and isinstance(given[1], str):
+        return known.get(f"self.{given[1]}", given[2])
+    return COMPUTED
+
+
 def format_name(node: ast.AST) -> str:
     """Format a name or an attribute chain such as ``self.faulty_service``; empty for anything else."""
     parts: list[str] = []

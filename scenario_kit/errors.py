@@ -78,12 +78,12 @@ class MetricsError(InfrastructureError):
     """Prometheus does not respond, rejects a query, or rejects a write.
 
     ``evaluation`` is true if the server works but this query fails at this time (many-to-many matching, a duplicate
-    label set, a syntax error).
+    label set, a syntax error). ``slow`` is true if the server ended its evaluation because it took too long.
     """
 
-    def __init__(self, message: str, *, evaluation: bool = False, fix: str = "") -> None:
+    def __init__(self, message: str, *, evaluation: bool = False, slow: bool = False, fix: str = "") -> None:
         super().__init__(message, fix=fix)
-        self.evaluation = evaluation
+        self.evaluation, self.slow = evaluation, slow
 
 
 class CapabilityMissing(InfrastructureError):

@@ -20,6 +20,8 @@ _T = TypeVar("_T")
 _TIMEOUT_SECONDS = 30
 #: Prometheus returns 400 for an invalid query, and 422 for one that it cannot evaluate.
 _EVALUATION = (400, 422)
+#: Types of errors of a query that takes too long.
+_SLOW: Final = ("timeout", "canceled")
 #: A query changes nothing, so it is retried after a gateway error.
 _RETRIES: Final = urllib3.Retry(
     total=2, backoff_factor=0.1, status_forcelist=(502, 503, 504), raise_on_status=False, redirect=False
@@ -92,12 +94,14 @@ class PrometheusMetrics:
 
 def build_error(status: int, body: bytes, url: str) -> MetricsError:
     """Build the exception for a response other than 200."""
+    slow = False
     try:
         answer = msgspec.json.decode(body)
-        text = f"{answer['errorType']}: {answer['error']}"
+        text, slow = f"{answer['errorType']}: {answer['error']}", answer["errorType"] in _SLOW
     except (msgspec.DecodeError, KeyError, TypeError):
         text = body[:300].decode("utf-8", "replace").strip()
-    return MetricsError(f"Prometheus refused (HTTP {status}): {text}; asked: {url}", evaluation=status in _EVALUATION)
+    refused = f"Prometheus refused (HTTP {status}): {text}; asked: {url}"
+    return MetricsError(refused, evaluation=status in _EVALUATION, slow=slow)
 
 
 def _parse_series(metric: Object, values: Sequence[Any]) -> Series:

@@ -6,14 +6,17 @@ import time
 from collections.abc import Callable
 from typing import Final, Literal, NamedTuple, Protocol
 
+import msgspec
+
 from scenario_kit.model.kubernetes.timestamp import format_timestamp
-from scenario_kit.solver.gateway.answers import ToolAnswer
+from scenario_kit.solver.gateway.answers import ToolAnswer, cut_middle
 from scenario_kit.solver.gateway.tools import Sources, describe_tools, use_tool
 from scenario_kit.solver.protocol.lines import BadLine
 from scenario_kit.solver.protocol.messages import (
     VERSION,
     EndMessage,
     KitMessage,
+    NoteMessage,
     OfferedLimits,
     RefusalMessage,
     ResultMessage,
@@ -145,6 +148,8 @@ class Investigation:
         Raises:
             InfrastructureError: the incident's infrastructure failed; the run does not count for the solver.
         """
+        if isinstance(message, NoteMessage):
+            message = msgspec.structs.replace(message, text=cut_middle(message.text))
         self._journal.write_message(message, solver=True, now=self._clock.now(), wall=self._wall())
         turns = self.state.turns
         self.state, action = decide(self.state, self._limits, message, self._elapse())

@@ -33,6 +33,7 @@ class SessionLimits(Value, frozen=True, kw_only=True):
 
 class SessionState(Value, frozen=True, kw_only=True):
     """The state of a run. ``stage`` is the index of the current stage, ``answer`` the submitted diagnosis.
+    ``free`` counts notes and reports of usage.
     ``escalated_to`` is the object whose owners take over after an escalation.
     Times are seconds on the incident's clock; None if it did not happen.
     """
@@ -40,6 +41,7 @@ class SessionState(Value, frozen=True, kw_only=True):
     stages: tuple[StageName, ...] = STAGES
     stage: int = 0
     turns: int = 0
+    free: int = 0
     tokens: TokenCounts = TokenCounts()
     measured: bool = False
     model: str = ""
@@ -102,6 +104,11 @@ class Elapsed(Value, frozen=True, kw_only=True):
 
 #: Messages that cost a turn.
 _TURNS: Final = (CallMessage, SubmitMessage, EscalateMessage)
+#: Messages that cost none, up to a number for each turn of the limit, so that no run is endless.
+_FREE: Final = (NoteMessage, UsageMessage)
+_FREE_PER_TURN: Final = 20
+#: Maximum number of tokens of one kind in a run.
+_MOST_TOKENS: Final = 10**15
 
 
 def decide(
@@ -110,10 +117,11 @@ def decide(
     """Decide on a message; after the end of the run, only repeat the end."""
     if state.end is not None:
         return state, EndRun(reason=state.end, message=state.reason)
-    if spent := find_spent(state, limits, elapsed, asks=isinstance(message, _TURNS)):
+    free = isinstance(message, _FREE) and state.free < limits.turns * _FREE_PER_TURN
+    asks = isinstance(message, _TURNS) or (isinstance(message, _FREE) and not free)
+    if spent := find_spent(state, limits, elapsed, asks=asks):
         return _end(state, *spent)
-    if isinstance(message, _TURNS):
-        state = msgspec.structs.replace(state, turns=state.turns + 1)
+    state = msgspec.structs.replace(state, turns=state.turns + asks, free=state.free + free)
     match message:
         case NoteMessage():
             return state, Proceed()
@@ -175,6 +183,8 @@ def _count_tokens(
     used = message.tokens
     if min(used.input, used.cached, used.output, used.reasoning) < 0:
         return state, Refuse(problem="a negative number of tokens", fix="send what was used since the last message")
+    if max(used.input, used.cached, used.output, used.reasoning) + state.tokens.total > _MOST_TOKENS:
+        return state, Refuse(problem=f"more than {_MOST_TOKENS} tokens", fix="send the number of tokens")
     tokens, model = state.tokens + used, message.model or state.model
     state = msgspec.structs.replace(state, tokens=tokens, measured=True, model=model)
     if limits.tokens is not None and tokens.total > limits.tokens:

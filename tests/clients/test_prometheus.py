@@ -65,6 +65,7 @@ def test_refusals(scripted: Callable[..., Any], code: int, kind: str, evaluation
     with pytest.raises(MetricsError, match=f"{kind}: found duplicate series") as caught:
         PrometheusMetrics(script.url).range("foo", 0, 15, 15)
     assert caught.value.evaluation is evaluation
+    assert caught.value.slow is (kind in ("timeout", "canceled"))
 
 
 def test_error_without_json_body() -> None:

@@ -45,6 +45,10 @@ class _Metrics:
 
     def instant(self, expr, at):
         self.requests.append(expr)
+        if "slow" in expr:
+            raise MetricsError("Prometheus refused (HTTP 503): timeout: expression evaluation", slow=True)
+        if "gone" in expr:
+            raise MetricsError("no response from Prometheus")
         if "broken" in expr:
             raise MetricsError("Prometheus refused (HTTP 422): many-to-many; asked: http://127.0.0.1", evaluation=True)
         return [Series({"pod": "cart-1"}, [(at, float("inf"))])]
@@ -142,6 +146,12 @@ def test_values_are_formatted_as_prometheus_does(sources):
         ("get_metrics", {"query": "up", "last_n_minutes": 1e9}, "minutes"),
         ("get_metrics", {"query": "max_over_time(up[100000d])"}, "too far"),
         ("get_metrics", {"query": "broken"}, "many-to-many"),
+        ("get_metrics", {"query": "slow"}, "timeout"),
+        ("get_metrics", {"query": "up + " * 5000 + "up"}, "characters"),
+        ("get_logs", {"query": '{app="cart"}', "last_n_minutes": 1e300}, "last_n_minutes"),
+        ("get_logs", {"query": '{app="cart"}', "last_n_minutes": -1}, "last_n_minutes"),
+        ("exec_kubectl_cmd_safely", {"cmd": "get pods\0"}, "NUL"),
+        ("exec_kubectl_cmd_safely", {"cmd": "get pods " + "x" * 200_000}, "characters"),
         ("get_metrics", {"query": "up", "extra": 1}, "extra"),
         ("get_traces", {"service": "cart", "limit": 1000}, "limit"),
         ("get_traces", {"service": "cart", "last_n_minutes": -1}, "last_n_minutes"),

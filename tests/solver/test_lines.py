@@ -47,6 +47,10 @@ def test_line_type_selects_the_message():
         (b'{"type": "note", "text": "\xff"}', ""),
         (b"x" * (LONGEST_LINE + 1), "bytes"),
         (b"[" * 100_000, ""),
+        (b'{"type": "submit", "answer": ' + b"9" * 5000 + b"}", "out of range"),
+        (b'{"type": "submit", "answer": ' + b"[" * 100_000 + b"]" * 100_000 + b"}", "nested deeper"),
+        (b'{"type": "submit", "answer": ' + b"[" * 70 + b"]" * 70 + b"}", "nested deeper"),
+        (b'{"type": "call", "tool": "x", "arguments": {"a": ' + b'{"a": ' * 70 + b"1" + b"}" * 71 + b"}", "nested"),
     ],
 )
 def test_invalid_line_names_its_problem(line, problem):

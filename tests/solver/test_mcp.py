@@ -122,3 +122,26 @@ def test_lab_error_is_reported_to_the_client(serving):
     bridge.fail("the lab is gone")
     _, replied = use(build_server(bridge, ""), ("get_incident", {}), ("get_alerts", {}))
     assert replied == [("the run is over: error (the lab is gone)", True)] * 2
+
+
+def test_odd_arguments_are_answered(serving):
+    bridge, run = serving()
+    deep = "[" * 5000 + "]" * 5000
+    nested = json.loads("[" * 100 + "]" * 100)
+    _, replied = use(
+        build_server(bridge, "It is slow."),
+        ("no_such_tool", {"a": 1}),
+        ("get_traces", {"service": ["cart"]}),
+        ("get_metrics", {"query": "up", "step": "soon"}),
+        ("get_alerts", {"unknown": True}),
+        ("submit", {"ans": nested}),
+        ("submit", {"ans": deep}),
+        ("stop", {"reason": 5}),
+    )
+    assert [failed for _, failed in replied] == [True, True, True, True, True, False, False]
+    assert "no tool 'no_such_tool'" in replied[0][0]
+    assert "service" in replied[1][0]
+    assert "step" in replied[2][0]
+    assert "unknown" in replied[3][0]
+    assert "nested deeper" in replied[4][0]
+    assert (run.state.end, run.state.answer) == ("finish", deep)

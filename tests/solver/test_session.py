@@ -54,6 +54,10 @@ def say(message, state=BEGUN, limits=LIMITS, elapsed=NOW):
         (CALL, SessionState(turns=100), SessionLimits(), EndRun(reason="cap", message="all 100 turns are used")),
         (NoteMessage(text="hm"), SessionState(turns=100), SessionLimits(), Proceed()),
         (
+            NoteMessage(text="hm"), SessionState(turns=100, free=2000), SessionLimits(),
+            EndRun(reason="cap", message="all 100 turns are used"),
+        ),
+        (
             CALL, SessionState(), SessionLimits(seconds=59.0),
             EndRun(reason="timeout", message="60 s of incident time have passed; the limit is 59 s"),
         ),
@@ -145,3 +149,18 @@ def test_every_session_terminates():
         for _ in range(101):
             state, _ = say(message, state)
         assert state.end == "cap"
+
+
+def test_notes_beyond_those_that_are_free_cost_turns():
+    state, limits = SessionState(), SessionLimits(turns=2)
+    for _ in range(41):
+        state, action = say(NoteMessage(text="hm"), state, limits)
+        assert action == Proceed()
+    assert (state.turns, state.free) == (1, 40)
+
+
+@pytest.mark.parametrize("count", [10**16, 10**400])
+def test_absurd_token_counts_are_refused(count):
+    state, action = say(UsageMessage(tokens=TokenCounts(input=count)))
+    assert isinstance(action, Refuse)
+    assert state.tokens == TokenCounts()

@@ -19,7 +19,7 @@ import yaml
 from scenario_kit.clients.prometheus import PrometheusMetrics
 from scenario_kit.errors import LabError
 from scenario_kit.lab import toolchain
-from scenario_kit.lab.control_plane.prometheus import STORAGE, build_storage_flags
+from scenario_kit.lab.control_plane.prometheus import QUERY_SECONDS, STORAGE, build_storage_flags
 from scenario_kit.lab.host import loopback
 from scenario_kit.lab.host.addresses import LOOPBACK, find_free_ports
 from scenario_kit.lab.host.http_server import Answer, Request, build_refusal, create_server
@@ -157,7 +157,8 @@ class SnapshotMetrics:
             *guard, str(toolchain.resolve("prometheus")), f"--config.file={configuration}",
             f"--web.listen-address={address}", f"--web.config.file={write_web_configuration(self._folder)}",
             f"--storage.tsdb.path={self._folder / 'data'}",
-            *build_storage_flags(), "--web.enable-remote-write-receiver", "--log.level=warn",
+            *build_storage_flags(), "--web.enable-remote-write-receiver", f"--query.timeout={QUERY_SECONDS}s",
+            "--log.level=warn",
         ]  # fmt: skip
         with (self._folder / "prometheus.log").open("wb") as log:
             return subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT)

@@ -19,6 +19,8 @@ from scenario_kit.model.base import Object
 from scenario_kit.model.grid import GRID_DURATION
 
 PART = "prometheus"
+#: Maximum duration of a query: less than clients wait, so that they learn why it ended.
+QUERY_SECONDS = 25
 JOB = "telemetry"
 INTERVAL = GRID_DURATION
 #: Virtual time starts days ago and is written after the present; the window must outlive a campaign.
@@ -118,6 +120,7 @@ def build_spec(state: LabState, binaries: Mapping[str, Path]) -> Spec:
             *build_storage_flags(),
             "--web.enable-remote-write-receiver",
             "--query.max-concurrency=8",
+            f"--query.timeout={QUERY_SECONDS}s",
             "--log.level=warn",
         ],
         # The live heap grows with every trial. Once it reached a soft limit, the garbage collector would take most of

@@ -13,6 +13,8 @@ from typing import Final, NamedTuple
 
 from scenario_kit.solver.gateway.answers import BadCall
 
+#: Maximum length of a command line in bytes; the operating system accepts no argument of twice that length.
+LONGEST_COMMAND: Final = 64 * 1024
 #: Verbs that only read.
 READING: Final = frozenset({
     "api-resources", "api-versions", "auth", "describe", "events", "explain", "get", "logs", "top", "version",
@@ -87,8 +89,14 @@ def parse_kubectl(text: str, stdin: str = "") -> KubectlCommand:
     Raises:
         BadCall: it is not a kubectl command line, or one that is not supported.
     """
+    if "\0" in text:
+        raise BadCall("a command with a NUL character", "leave it out")
     if found := _HEREDOC.match(text.strip()):
         text, stdin = found["command"], found["body"] + "\n"
+    if len(text.encode()) > LONGEST_COMMAND:
+        raise BadCall(
+            f"a command of {len(text)} characters", f"at most {LONGEST_COMMAND}; a manifest goes into `stdin`"
+        )
     arguments = _split(text)
     if arguments[:1] == ["kubectl"]:
         arguments = arguments[1:]

@@ -15,6 +15,8 @@ from scenario_kit.solver.gateway.answers import BadCall, ToolAnswer, answer_list
 #: Maximum number of points of a range query, as in Prometheus, and of points that one evaluation may read.
 MAX_POINTS: Final = 11_000
 MAX_DEPTH: Final = 100_000
+#: Maximum length of a query, which is part of an address.
+LONGEST_QUERY: Final = 10_000
 
 
 def query_metrics(
@@ -26,6 +28,8 @@ def query_metrics(
         BadCall: the query is not PromQL, cannot be scoped, or reads too many points.
         MetricsError: Prometheus does not answer.
     """
+    if len(query) > LONGEST_QUERY:
+        raise BadCall(f"a query of {len(query)} characters", f"at most {LONGEST_QUERY}")
     scoped = _scope(query, namespaces)
     if step <= 0:
         raise BadCall(f"step is {step:g}", "a number of seconds above 0")
@@ -37,8 +41,9 @@ def query_metrics(
             return answer_list([_render_range(series) for series in found])
         return answer_list([_render_instant(series) for series in metrics.instant(scoped, now)])
     except MetricsError as error:
-        if error.evaluation:
-            raise BadCall(error.message.partition("; asked:")[0], "correct the query") from error
+        if error.evaluation or error.slow:
+            fix = "ask for less" if error.slow else "correct the query"
+            raise BadCall(error.message.partition("; asked:")[0], fix) from error
         raise
 
 

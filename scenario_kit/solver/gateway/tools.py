@@ -22,6 +22,8 @@ from scenario_kit.solver.protocol.messages import ToolDescription
 
 #: Maximum of seconds in one call of ``wait``.
 LONGEST_WAIT: Final = 1800.0
+#: Maximum of minutes that a query of logs looks back.
+LONGEST_LOGS: Final = 24 * 60
 
 
 @dataclass(frozen=True)
@@ -128,6 +130,8 @@ def _get_traces(sources: Sources, given: TracesArguments) -> ToolAnswer:
 
 
 def _get_logs(sources: Sources, given: LogsArguments) -> ToolAnswer:
+    if not 0 < given.last_n_minutes <= LONGEST_LOGS:
+        raise BadCall(f"last_n_minutes is {given.last_n_minutes:g}", f"above 0 and at most {LONGEST_LOGS}")
     since = sources.now() - given.last_n_minutes * 60
     return logs.query_logs(sources.cluster, given.query, sources.namespaces, since)
 

@@ -18,6 +18,7 @@ from scenario_kit.model.base import Value, encode_json, to_plain
 from scenario_kit.solver.gateway.tools import describe_tools
 from scenario_kit.solver.investigation import ANSWER_FORM
 from scenario_kit.solver.programs.mcp_bridge import CallBridge
+from scenario_kit.solver.protocol.lines import BadLine, check_depth
 from scenario_kit.solver.protocol.messages import (
     CallMessage,
     EndMessage,
@@ -80,7 +81,12 @@ def answer_call(bridge: CallBridge, name: str, arguments: dict[str, Any]) -> Too
     """Answer a tool call in the caller's thread."""
     if name == "get_incident":
         return _render_start(bridge)
-    return _render(bridge.request(_build_message(name, arguments)))
+    message = _build_message(name, arguments)
+    try:
+        check_depth(message)
+    except BadLine as problem:
+        return ToolReply(text=f"error: {problem.problem}\nfix: {problem.fix}", failed=True)
+    return _render(bridge.request(message))
 
 
 def _build_message(name: str, arguments: dict[str, Any]) -> SolverMessage:
@@ -104,7 +110,7 @@ def _read_answer(given: Any) -> Any:
         return given
     try:
         return msgspec.json.decode(given) if given.strip() else None
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, RecursionError, ValueError):
         return given
 
 

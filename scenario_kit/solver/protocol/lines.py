@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import typing
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 
@@ -12,6 +12,8 @@ from scenario_kit.solver.protocol.messages import KitMessage, SolverMessage
 
 #: Maximum size of a line in bytes.
 LONGEST_LINE: Final = 4 << 20
+#: Maximum number of levels of objects and lists in a message.
+MOST_LEVELS: Final = 64
 _SOLVER: Final = msgspec.json.Decoder(SolverMessage)
 
 
@@ -38,11 +40,34 @@ def decode_solver_line(line: bytes) -> SolverMessage:
     if len(line) > LONGEST_LINE:
         raise BadLine(f"a line of {len(line)} bytes; the maximum is {LONGEST_LINE}", "send less in one message")
     try:
-        return typing.cast("SolverMessage", _SOLVER.decode(line))
+        message = typing.cast("SolverMessage", _SOLVER.decode(line))
     except msgspec.ValidationError as error:
         raise BadLine(f"not a message of the protocol: {error}", f"types are {', '.join(list_types())}") from error
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except RecursionError as error:
+        raise BadLine(f"values nested deeper than {MOST_LEVELS} levels", "send values of fewer levels") from error
+    except (msgspec.DecodeError, ValueError) as error:  # the latter for invalid UTF-8, and numbers of many digits
         raise BadLine(f"not JSON: {error}; observed {line[:80]!r}", "send one JSON object per line") from error
+    check_depth(message)
+    return message
+
+
+def check_depth(message: SolverMessage) -> None:
+    """Check that the values of a message can be recorded and read again.
+
+    Raises:
+        BadLine: they are nested too deeply.
+    """
+    level = [getattr(message, name) for name in message.__struct_fields__]
+    for _ in range(MOST_LEVELS):
+        level = [part for value in level if isinstance(value, dict | list) for part in _list_parts(value)]
+        if not level:
+            return
+    raise BadLine(f"values nested deeper than {MOST_LEVELS} levels", "send values of fewer levels")
+
+
+def _list_parts(value: dict[str, Any] | list[Any]) -> list[Any]:
+    """List the values in an object or a list."""
+    return list(value.values()) if isinstance(value, dict) else value
 
 
 def list_types() -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final, NamedTuple
 
+from scenario_kit.report.markdown import escape
 from scenario_kit.scoring.leaderboard.board import RANKED_BY, Leaderboard, LeaderboardRow
 from scenario_kit.scoring.statistics.estimate import Estimate
 
@@ -78,7 +79,7 @@ def _scale(share: float) -> float:
 
 
 def _format_row(cells: Any) -> str:
-    return "| " + " | ".join(str(cell).replace("|", "\\|").replace("\n", " ") for cell in cells) + " |"
+    return "| " + " | ".join(escape(str(cell)) for cell in cells) + " |"
 
 
 def _format_mean(estimate: Estimate | None) -> str:

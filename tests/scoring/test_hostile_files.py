@@ -96,6 +96,8 @@ def test_truths(value: Any) -> None:
         ("regex.json", b'{"groups": [{"id": "a", "kind": "Pod", "filter": "(a{1000}){1000}", "root_cause": true}]}'),
         ("dup.json", b'{"groups": [], "groups": 5}'),
         ("list.json", b"[1, 2]"),
+        ("digits.json", b'{"groups": ' + b"9" * 5000 + b"}"),
+        ("digits.yaml", b"groups: " + b"9" * 5000),
     ],
 )
 def test_no_traceback(tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, content: bytes) -> None:
@@ -111,3 +113,47 @@ def test_no_traceback(tmp_path: Path, capsys: pytest.CaptureFixture[str], name: 
     with pytest.raises(AuthoringError) as caught:
         read_truths(path)
     assert caught.value.findings
+
+
+GOOD = '{"groups": [{"id": "a", "kind": "Pod", "name": "x", "root_cause": true}]}'
+
+
+@pytest.mark.parametrize(
+    ("field", "message"),
+    [
+        ('"turns": ' + "9" * 400, "`turns` is a number beyond 1e+15"),
+        ('"tokens": {"input": 1e300}', "`tokens.input` is a number beyond 1e+15"),
+        ('"repeat": ' + "9" * 400, "`repeat` is a number beyond 1e+15"),
+        ('"start": 1e300', "`start` is a number beyond 1e+15"),
+        ('"optimum": {"cpu": {"observed": 1, "optimal": 5e-324}}', "`optimum.cpu.optimal` is 4.94066e-324"),
+    ],
+)
+def test_absurd_numbers_of_records_are_refused(
+    field: str, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    truth, record = tmp_path / "truth.json", tmp_path / "record.json"
+    truth.write_text(GOOD)
+    record.write_text(f'{{"run_id": "", "scenario": "",\n{field}}}')
+    assert run(["score", str(truth), str(record)]) == 1
+    printed = capsys.readouterr()
+    assert message in printed.out + printed.err
+    assert f"{record}:2:" in printed.out + printed.err
+
+
+def test_prices_are_finite(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    truth, prices = tmp_path / "truth.json", tmp_path / "prices.json"
+    truth.write_text(GOOD)
+    prices.write_text('{"id": "p", "date": "2026-01-01", "models": {"m": {"input": 1e308, "output": 1}}}')
+    assert run(["score", str(truth), str(truth), "--prices", str(prices)]) == 1
+    assert "`models.m.input` is a number beyond 1e+15" in capsys.readouterr().err
+
+
+def test_file_that_is_not_json_says_so_without_an_incident(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    truths = tmp_path / "truths"
+    for name in ("a", "b"):
+        (truths / name).mkdir(parents=True)
+        (truths / name / "ground_truth.json").write_text(GOOD)
+    record = tmp_path / "record.json"
+    record.write_text('{"run_id": "1", "scenario": "a", "turns": NaN}')
+    assert run(["score", str(truths), str(record)]) == 3
+    assert "is not JSON" in capsys.readouterr().err

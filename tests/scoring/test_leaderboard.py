@@ -68,7 +68,7 @@ def test_pages_have_every_solver_and_incident_and_escape_texts():
     page, text = render_page(board), render_markdown(board)
     assert "<script>" not in page
     assert "&lt;script&gt;" in page
-    assert "<script>\\| " in text
+    assert "&lt;script>\\| " in text
     for name in ("plain", "down-again", "quiet", "nothing is broken"):
         assert name in page
         assert name in text
@@ -111,6 +111,15 @@ def test_leaderboard_command_writes_all_files(tmp_path, capsys, scenario):
     ]  # fmt: skip
     (row,) = json.loads((tmp_path / "site" / "leaderboard.json").read_text())["rows"]
     assert (row["solver"], row["runs"], row["missing"]) == ("silent", 2, 2)
+
+
+def test_records_given_twice_are_refused(tmp_path, capsys, scenario):
+    runs = tmp_path / "solutions"
+    record(runs, "lucky", "cart-scaled-to-zero", [{"name": "cart", "kind": "Deployment"}])
+    (tmp_path / "copy.json").write_bytes(next(runs.rglob("record.json")).read_bytes())
+    for again in (runs, tmp_path / "copy.json"):
+        assert run_command(["leaderboard", scenario, str(runs), str(again)]) == 3
+        assert "run 'lucky-1' of incident 'cart-scaled-to-zero' is given twice" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("what", ["nowhere", "empty"])

@@ -10,6 +10,8 @@ from scenario_kit.load.yaml.document import Path_, shorten_text
 from scenario_kit.model import Finding, Severity
 from scenario_kit.scoring.files.source import Source
 
+#: The largest number of a document, in any unit.
+LARGEST: Final = 1e15
 _TYPES: Final = {
     dict: "an object", list: "a list", str: "a string", bool: "a boolean", int: "a number", float: "a number",
     type(None): "null",
@@ -72,6 +74,9 @@ class Fields:
         """Read a string; with ``numbers``, numbers are converted. Empty if missing or null."""
         value = self._get(name, required)
         if numbers and isinstance(value, int | float) and not isinstance(value, bool):
+            if abs(value) > LARGEST:
+                self._refuse_size(name, -LARGEST)
+                return ""
             return str(value)
         return value if isinstance(value, str) else self._default(name, value, "a string", "")
 
@@ -86,7 +91,10 @@ class Fields:
         if isinstance(value, bool) or not isinstance(value, int | float):
             self._default(name, value, "a number", None)
             return None
-        if value < least or value != value or value in (float("inf"), float("-inf")):
+        if not abs(value) <= LARGEST:
+            self._refuse_size(name, least)
+            return None
+        if value < least:
             self.refuse(
                 name, f"`{self.spell(name)}` is {value}", f"a number of at least {least:g}", "correct the number"
             )
@@ -132,6 +140,11 @@ class Fields:
     def spell(self, *steps: str | int) -> str:
         """Format the path of a field for messages."""
         return spell_place((*self.place, *steps))
+
+    def _refuse_size(self, name: str, least: float) -> None:
+        """Refuse a number with which sums and products would not be finite."""
+        message = f"`{self.spell(name)}` is a number beyond {LARGEST:g}"
+        self.refuse(name, message, f"a number from {least:g} to {LARGEST:g}", "correct the number")
 
     def _get(self, name: str, required: bool = False) -> Any:
         if required and self.data.get(name) is None:

@@ -10,6 +10,7 @@ import msgspec
 
 from scenario_kit.errors import AuthoringError, UsageError
 from scenario_kit.load import suggest_path
+from scenario_kit.model.base import encode_json
 from scenario_kit.scoring.files.answers import format_problem
 from scenario_kit.scoring.files.incident_names import normalise_incident
 from scenario_kit.scoring.files.run_records import fill_answer, is_run_record, read_run_record
@@ -38,9 +39,9 @@ def read_runs(paths: Sequence[Path], incidents: Sequence[str]) -> list[RunRecord
                 f"no ground truth for incident '{run.incident}' of run '{run.trial}'",
                 fix=f"also pass its ground truth; given are: {', '.join(sorted(incidents)[:20])}",
             )
-    return _number_trials(
-        [msgspec.structs.replace(run, incident=known[normalise_incident(run.incident)]) for run in runs]
-    )
+    placed = [msgspec.structs.replace(run, incident=known[normalise_incident(run.incident)]) for run in runs]
+    _refuse_repeated(placed)
+    return _number_trials(placed)
 
 
 def _read_path(path: Path, incidents: Sequence[str]) -> Iterator[RunRecord]:
@@ -58,7 +59,7 @@ def _read_path(path: Path, incidents: Sequence[str]) -> Iterator[RunRecord]:
         yield from map(read_run_record, read_lines(path))
     else:
         run = _read_file(path, "", "")
-        yield run if run.incident else msgspec.structs.replace(run, incident=_guess_incident(path, incidents))
+        yield run if run.incident else msgspec.structs.replace(run, incident=_guess_incident(path, run, incidents))
 
 
 def _read_folder(folder: Path, incidents: Sequence[str]) -> Iterator[RunRecord]:
@@ -115,18 +116,33 @@ def _read_file(path: Path, incident: str, trial: str) -> RunRecord:
     return fill_answer(RunRecord(incident=incident, trial=trial), source)
 
 
-def _guess_incident(path: Path, incidents: Sequence[str]) -> str:
+def _guess_incident(path: Path, run: RunRecord, incidents: Sequence[str]) -> str:
     if len(incidents) == 1:
         return incidents[0]
     known = {normalise_incident(name): name for name in incidents}
     names = [normalise_incident(part) for part in reversed(path.absolute().parts[:-1])]
     found = next((known[name] for name in names if name in known), "")
     if not found:
+        why = f"; it is no answer either: {run.problem}" if run.state == "Invalid" else ""
         raise UsageError(
-            f"{path}: the incident of this answer is unknown",
+            f"{path}: the incident of this answer is unknown{why}",
             fix="pass a single ground truth, or move the answer below a folder named after its incident",
         )
     return found
+
+
+def _refuse_repeated(runs: Sequence[RunRecord]) -> None:
+    """Refuse a run that is given twice: it would weigh twice, and stand for one that is missing."""
+    seen: set[bytes] = set()
+    for run in runs:
+        content = encode_json(run)
+        if run.trial and content in seen:
+            who = f", by {run.solver}" if run.solver else ""
+            raise UsageError(
+                f"run '{run.trial}' of incident '{run.incident}' is given twice{who}",
+                fix="pass every record once; two runs never have the same `run_id`, calls and times",
+            )
+        seen.add(content)
 
 
 def _number_trials(runs: Sequence[RunRecord]) -> list[RunRecord]:

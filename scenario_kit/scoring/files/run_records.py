@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Final
 
 from scenario_kit.errors import AuthoringError
 from scenario_kit.scoring.files.answers import format_problem, read_answer
@@ -13,6 +13,9 @@ from scenario_kit.scoring.metrics.escalation import Escalation
 from scenario_kit.scoring.metrics.safeguards import SafeguardOutcome
 from scenario_kit.scoring.runs.record import RunRecord, RunTimes, ToolCall
 from scenario_kit.scoring.runs.usage import TokenCounts
+
+#: The smallest optimum by which an observed value is divided.
+_SMALLEST_OPTIMUM: Final = 1e-9
 
 
 def is_run_record(data: Any) -> bool:
@@ -183,7 +186,8 @@ def _read_optimum(fields: Fields) -> dict[str, tuple[float, float]]:
         if pair is None:
             continue
         observed, optimal = pair.read_number("observed", required=True), pair.read_number("optimal", required=True)
-        if optimal == 0:
-            pair.refuse("optimal", f"`{pair.spell('optimal')}` is 0", "a number above 0", "correct it")
+        if optimal is not None and optimal < _SMALLEST_OPTIMUM:
+            message = f"`{pair.spell('optimal')}` is {optimal:g}"
+            pair.refuse("optimal", message, f"a number of at least {_SMALLEST_OPTIMUM:g}", "correct it")
         found[name] = (observed or 0.0, optimal or 1.0)
     return found

@@ -17,6 +17,8 @@ from scenario_kit.scoring.files.json_position import count_lines, find_offset
 #: Maximum size in bytes; it allows for topologies of some hundred thousand nodes.
 MAX_BYTES: Final = 512 * 1024 * 1024
 _MARK: Final = "\ufeff"
+#: The reason for which Python reads no number of several thousand digits.
+_LONG_NUMBER: Final = "a number has too many digits"
 
 
 class Source(NamedTuple):
@@ -58,7 +60,7 @@ def _parse_json(text: str, path: str, before: int = 0) -> Source:
     """Parse JSON; ``before`` is the number of preceding lines in the file."""
     try:
         data = msgspec.json.decode(text)
-    except (msgspec.DecodeError, RecursionError) as error:
+    except (msgspec.DecodeError, RecursionError, ValueError) as error:
         raise _refuse(text, path, before, str(error)) from error
 
     def locate(place: Path_) -> Position:
@@ -76,6 +78,8 @@ def _refuse(text: str, path: str, before: int, reason: str) -> AuthoringError:
         reason, line, column = error.msg, error.lineno, error.colno
     except RecursionError:
         reason = "it is nested too deeply"
+    except ValueError:
+        reason = _LONG_NUMBER
     message, fix = f"the file is not JSON: {reason}", "write one valid JSON document"
     finding: Finding = build_syntax_error(path, (line + before - 1, column - 1), message, fix)
     return AuthoringError(f"{finding.position}: {message}", (finding,), fix=fix)

@@ -35,6 +35,7 @@ INSTEAD = {
     "ci/peers": "ci/peers --help",
     "ci/catalogue": "ci/catalogue --help",
     "ci/drafts": "ci/drafts --list --fault deployment-scaled-to-zero",
+    "ci/kueue": "ci/kueue --help",
     "ci/leaderboard": "ci/leaderboard --help",
     "ci/matrix": "ci/matrix --list --fault deployment-scaled-to-zero",
     "ci/mutate": "ci/mutate --help",

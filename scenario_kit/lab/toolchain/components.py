@@ -12,6 +12,7 @@ ETCD = "3.6.4"
 KWOK = "0.8.0"
 PROMETHEUS = "3.15.0"
 COREDNS = "1.15.0"
+KUEUE = "0.17.0"
 #: The version nearest to the apps' images for which all modules are available.
 OPENTELEMETRY_COLLECTOR = "0.155.0"
 #: The module path of Chaos Mesh has no ``/v2``, so Go does not accept its tags: a pseudo-version names the commit.
@@ -206,6 +207,13 @@ OPTIONAL: tuple[ToolchainComponent, ...] = (
         package=f"{CHAOS_MODULE}/cmd/chaos-daemon",
         stamps=(f"{CHAOS_MODULE}/pkg/version.gitVersion=v{CHAOS_MESH}",),
         cgo=True,
+    ),
+    ToolchainComponent(
+        name="kueue",
+        version=KUEUE,
+        module="kueue",
+        package="sigs.k8s.io/kueue/cmd/kueue",
+        stamps=(f"sigs.k8s.io/kueue/pkg/version.GitVersion=v{KUEUE}",),
     ),
 )
 

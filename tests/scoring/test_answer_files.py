@@ -165,7 +165,9 @@ def test_tree_of_outputs(tmp_path: Path) -> None:
 
 def test_files_and_lines(tmp_path: Path) -> None:
     lines = "\n".join(json.dumps({**RECORD, "run_id": f"r{i}"}) for i in range(3))
-    runs = read_runs([write(tmp_path / "runs.jsonl", lines), write(tmp_path / "a.json", {**RECORD, "turns": 9})], ["shop-down"])
+    runs = read_runs(
+        [write(tmp_path / "runs.jsonl", lines), write(tmp_path / "a.json", {**RECORD, "turns": 9})], ["shop-down"]
+    )
     assert [run.trial for run in runs] == ["r0", "r1", "r2", "r1"]
     write(tmp_path / "records/deep/a.json", RECORD)
     write(tmp_path / "records/deep/other.json", {"x": 1})

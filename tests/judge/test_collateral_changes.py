@@ -19,13 +19,22 @@ APP = App(
 )  # fmt: skip
 
 
+ROLLING = {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": "25%", "maxUnavailable": "25%"}}
+#: What the SDK reports to, and as whom.
+TELEMETRY = [
+    {"name": "COLLECTOR", "value": "otel:4317"},
+    {"name": "OTEL_EXPORTER_OTLP_ENDPOINT", "value": "http://$(COLLECTOR)"},
+    {"name": "OTEL_SERVICE_NAME", "valueFrom": {"fieldRef": {"fieldPath": "metadata.labels['component']"}}},
+]
+
+
 def workload(name, **container):
     body = {
-        "name": name, "image": f"{name}:1", "env": [{"name": "ADDR", "value": "cart:80"}],
+        "name": name, "image": f"{name}:1", "env": [{"name": "ADDR", "value": "cart:80"}, *copy.deepcopy(TELEMETRY)],
         "resources": {"limits": {"cpu": "1000m"}}, "readinessProbe": {"tcpSocket": {"port": 80}, "periodSeconds": 10},
         **container,
     }  # fmt: skip
-    template = {"metadata": {"labels": {"app": name}}, "spec": {"containers": [body]}}
+    template = {"metadata": {"labels": {"app": name, "component": name}}, "spec": {"containers": [body]}}
     spec = {"replicas": 1, "revisionHistoryLimit": 10, "template": template}
     return {"kind": "Deployment", "metadata": {"name": name, "namespace": "shop"}, "spec": spec}
 
@@ -49,6 +58,7 @@ BEFORE = [
     build_object("Secret", "key", data={"k": "djE="}),
     build_object("Ingress", "door", spec={"rules": [{"host": "shop", "http": {"paths": [{"path": "/"}]}}]}),
     build_object("Role", "reader", rules=[{"verbs": ["get"]}]),
+    build_object("HorizontalPodAutoscaler", "ad", spec={"minReplicas": 2, "maxReplicas": 6}),
 ]  # fmt: skip
 
 
@@ -60,6 +70,14 @@ def now(kind, name, edit):
 
 def container(obj):
     return obj["spec"]["template"]["spec"]["containers"][0]
+
+
+def pod(obj):
+    return obj["spec"]["template"]["spec"]
+
+
+def label_pods(**labels):
+    return lambda o: o["spec"]["template"]["metadata"]["labels"].update(labels)
 
 
 def set_env(obj):
@@ -87,6 +105,24 @@ BROKEN = [
     ("Deployment", "web", lambda o: container(o)["env"].append({"name": "OTEL_X", "value": "y"}), "env.OTEL_X"),
     ("Deployment", "ad", lambda o: o["spec"]["template"]["metadata"]["labels"].update(app="web"), "also selects"),
     ("ConfigMap", "flags", lambda o: o.update(flags(slow="on")), "flag slow is true, its baseline is false"),
+    ("Service", "web", lambda o: o["spec"].update(internalTrafficPolicy="Local"), "is Local, its baseline is Cluster"),
+    ("Service", "web", lambda o: o["spec"].update(sessionAffinity="ClientIP"), "is ClientIP, its baseline is None"),
+    ("Service", "web", lambda o: o["spec"].update(publishNotReadyAddresses=True), "publishNotReadyAddresses is True"),
+    ("Service", "web", lambda o: o["spec"].update(type="ExternalName", externalName="x"), "type is ExternalName"),
+    ("Deployment", "ad", lambda o: o["spec"].update(strategy={"type": "Recreate"}), "strategy.type is Recreate"),
+    ("Deployment", "ad", lambda o: o["spec"].update(minReadySeconds=600), "minReadySeconds is 600"),
+    ("Deployment", "ad", lambda o: pod(o).update(dnsPolicy="Default"), "dnsPolicy is Default"),
+    ("Deployment", "ad", lambda o: pod(o).update(hostAliases=[{"ip": "127.0.0.1"}]), "hostAliases"),
+    ("Deployment", "ad", lambda o: pod(o).update(tolerations=[{"operator": "Exists"}]), "tolerations"),
+    ("Deployment", "ad", lambda o: container(o).update(livenessProbe={"tcpSocket": {"port": 9}}), "livenessProbe"),
+    ("Deployment", "ad", lambda o: container(o).update(lifecycle={"preStop": {"sleep": {"seconds": 9}}}), "lifecycle"),
+    ("Deployment", "ad", lambda o: container(o)["resources"]["limits"].update(cpu="500m"), "limits.cpu is 500m"),
+    ("Deployment", "web", lambda o: o["spec"].update(replicas=11), "replicas is 11, its baseline is 1"),
+    ("Deployment", "web", lambda o: o["spec"].update(progressDeadlineSeconds=86400), "is 86400, its baseline is 600"),
+    ("Deployment", "web", label_pods(component="door"), "labels.component is door, its baseline is web"),
+    ("Deployment", "web", lambda o: container(o)["env"][1].update(value="x"), "env.COLLECTOR.value is x"),
+    ("HorizontalPodAutoscaler", "ad", lambda o: o["spec"].update(maxReplicas=2), "maxReplicas is 2, its baseline is 6"),
+    ("HorizontalPodAutoscaler", "ad", lambda o: o["spec"].update(minReplicas=1), "minReplicas is 1, its baseline is 2"),
     (
         "Deployment", "web", annotate_pods(**{"prometheus.io/scrape": "false"}),
         "the annotation prometheus.io/scrape is false, its baseline is gone",
@@ -103,11 +139,26 @@ BROKEN = [
 ]  # fmt: skip
 FINE = [
     ("Deployment", "web", set_env),  # it has a part in the incident
+    ("Deployment", "web", lambda o: pod(o).update(dnsPolicy="Default")),
+    ("Deployment", "web", lambda o: container(o)["resources"]["limits"].update(cpu="500m")),
+    ("Deployment", "web", label_pods(tier="front")),
+    ("Deployment", "web", lambda o: o["spec"].update(replicas=10)),
+    ("HorizontalPodAutoscaler", "ad", lambda o: o["spec"].update(minReplicas=3, maxReplicas=60)),
+    ("Service", "web", lambda o: o["spec"].update(internalTrafficPolicy="Cluster", ipFamilies=["IPv4"])),
+    ("Service", "web", lambda o: o["spec"]["ports"][0].update(protocol="TCP", nodePort=30080)),
+    ("Deployment", "ad", lambda o: o["spec"].update(progressDeadlineSeconds=600, strategy=ROLLING)),
+    ("Deployment", "ad", lambda o: container(o)["env"][3]["valueFrom"]["fieldRef"].update(apiVersion="v1")),
+    ("Deployment", "ad", lambda o: container(o)["readinessProbe"].update(timeoutSeconds=1, failureThreshold=3)),
+    ("Deployment", "ad", lambda o: pod(o).update(dnsPolicy="ClusterFirst", securityContext={}, serviceAccount="x")),
     ("Deployment", "ad", lambda o: o["spec"].update(replicas=3)),
     ("Deployment", "ad", lambda o: o["spec"].update(revisionHistoryLimit=11)),  # the kit's own resync of all objects
     ("Deployment", "ad", lambda o: container(o)["resources"]["limits"].update(cpu="2", memory="1Gi")),
     ("Deployment", "ad", lambda o: container(o)["resources"]["limits"].update(cpu="1")),
-    ("Deployment", "ad", lambda o: container(o).update(imagePullPolicy="IfNotPresent", terminationMessagePath="/x")),
+    (
+        "Deployment",
+        "ad",
+        lambda o: container(o).update(imagePullPolicy="IfNotPresent", terminationMessagePath="/dev/termination-log"),
+    ),
     ("Deployment", "ad", lambda o: o["spec"]["template"]["metadata"].update(annotations={"restartedAt": "now"})),
     ("Deployment", "users", lambda o: container(o)["env"][0].update(value="60")),
     ("Service", "web", lambda o: o["spec"].update(clusterIP="10.0.0.9", type="ClusterIP")),
@@ -154,6 +205,45 @@ def test_created_and_deleted_objects_are_left_to_other_checks():
 def test_new_restrictions_of_a_repair(made, known, reported):
     others = [build_object(known, "old")] if known else []
     assert find_restrictions([build_object(made, "new")], [*BEFORE, *others]) == reported
+
+
+@pytest.mark.parametrize(
+    ("budget", "forbids"),
+    [
+        ({"maxUnavailable": 0}, True), ({"maxUnavailable": "0%"}, True), ({"maxUnavailable": 1}, False),
+        ({"minAvailable": 1}, True), ({"minAvailable": "100%"}, True), ({"minAvailable": "1%"}, True),
+        ({"minAvailable": 0}, False), ({}, False),
+    ],
+)  # fmt: skip
+def test_budget_without_evictions_is_a_restriction(budget, forbids):
+    made = build_object("PodDisruptionBudget", "new", spec={"selector": {"matchLabels": {"app": "web"}}, **budget})
+    reported = ["PodDisruptionBudget/new allows no eviction"] if forbids else []
+    assert find_restrictions([made], BEFORE) == reported
+    assert find_restrictions([made], [*BEFORE, build_object("ResourceQuota", "old")]) == reported
+
+
+@pytest.mark.parametrize(
+    ("labels", "more", "captured"),
+    [
+        ({"app": "web"}, [], True),
+        ({"app": "web", "x": "y"}, [], True),
+        ({"app": "other"}, [], False),
+        ({}, [], False),
+        ({"app": "web"}, [build_object("Service", "web", spec={"selector": {"app": "ad"}})], False),
+    ],
+    ids=["selected", "with another label", "another app", "without labels", "a fault changed the selector"],
+)
+def test_new_pod_behind_a_service_of_the_app_is_reported(labels, more, captured):
+    pod = {"kind": "Pod", "metadata": {"name": "new", "namespace": "shop", "labels": labels}, "spec": {}}
+    reported = ["Service/web also selects the pods of Pod/new"] if captured else []
+    assert find_restrictions([pod], [*BEFORE, *more]) == reported
+
+
+def test_budget_may_keep_some_of_several_pods():
+    budget = {"selector": {"matchLabels": {"app": "web"}}, "minAvailable": 1}
+    web = workload("web")
+    web["spec"]["replicas"] = 2
+    assert find_restrictions([build_object("PodDisruptionBudget", "new", spec=budget)], [web]) == []
 
 
 def find_edit_alterations(kind, name, edit, **more):

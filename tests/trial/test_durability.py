@@ -137,7 +137,7 @@ def quota(name):
 @pytest.mark.parametrize(
     ("changed", "observed"),
     [
-        ({"patch": {"target": "Deployment/ad", "type": "Merge", "patch": {"spec": {"paused": True}}}}, "it is paused"),
+        ({"patch": {"target": "Deployment/web", "type": "Merge", "patch": {"spec": {"paused": True}}}}, "it is paused"),
         (quota("budget"), "exceeded quota: budget"),
     ],
     ids=["paused", "no further pod"],

@@ -17,6 +17,7 @@ from tools.defects import (  # noqa: F401 - each registers its kinds
     promises,
     reports,
     riddles,
+    silent_damage,
     steps,
     texts,
     tried_alerts,

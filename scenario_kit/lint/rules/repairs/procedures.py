@@ -8,6 +8,8 @@ from typing import Final
 import msgspec
 
 from scenario_kit.errors import AuthoringError
+from scenario_kit.judge.repair.api_defaults import complete_object
+from scenario_kit.judge.repair.collateral_changes import list_selected
 from scenario_kit.lint.context.affected_objects import find_components
 from scenario_kit.lint.context.scenario_context import LintContext
 from scenario_kit.lint.context.wrong_namespace import find_intended
@@ -20,6 +22,8 @@ from scenario_kit.load.yaml.edit import Drop, Edit, Put
 from scenario_kit.model import App, Change, Fault, Object
 from scenario_kit.model.authored.scenario import LABELLED, Solution
 from scenario_kit.model.kubernetes.difference import find_paths, get_at
+from scenario_kit.model.kubernetes.pod_spec import list_serving_containers
+from scenario_kit.model.kubernetes.pod_template import read_pod_spec
 from scenario_kit.model.kubernetes.reference import make_object_reference
 from scenario_kit.render import NoChange
 from scenario_kit.render.apps.namespaces import restore_written
@@ -238,10 +242,25 @@ def _has_same_effect(broken: Simulation, changes: Sequence[Change], solution: Se
     states = (objects, *(build_stage((), app, objects, each).after for each in (solution, changes)))
     unwritten = set[int].intersection(*({id(obj) for obj in each} for each in states))
     before, solved, tried = (
-        {make_object_reference(obj): obj for obj in each if id(obj) not in unwritten} for each in states
+        {make_object_reference(obj): _spell_out(obj, each) for obj in each if id(obj) not in unwritten}
+        for each in states
     )
     written = [ref for ref in {**before, **solved} if solved.get(ref) != before.get(ref)]
     return bool(written) and all(_is_written_alike(before.get(r), solved.get(r), tried.get(r)) for r in written)
+
+
+def _spell_out(obj: Object, objects: Sequence[Object]) -> Object:
+    """Return an object with the API server's defaults, and with numbers in place of the names of its pods' ports."""
+    completed = complete_object(obj)
+    if obj["kind"] != "Service":
+        return completed
+    chosen = list_selected(obj, objects)
+    pods = [read_pod_spec(o) for o in objects if (o["kind"], o["metadata"]["name"]) in chosen]
+    containers = [c for pod in pods for c in list_serving_containers(pod)]
+    numbers = {p["name"]: p["containerPort"] for c in containers for p in c.get("ports") or () if p.get("name")}
+    spec = completed["spec"]
+    ports = [{**port, "targetPort": numbers.get(port["targetPort"], port["targetPort"])} for port in spec["ports"]]
+    return {**completed, "spec": {**spec, "ports": ports}}
 
 
 def _writes_objects(change: Change) -> bool:

@@ -72,7 +72,7 @@ def _find_unserved(app: App, before: Sequence[Object], broken: Sequence[Object],
     """Describe what a solution takes away: objects, replicas, probes, limits, load, or access by a new policy."""
     guards = take_baseline(before, app, read_settings(app, before, app.namespace))
     present, ill = (
-        find_violations(guards, map(_assume_ready, objects), app, _list_scalers(objects)) for objects in (now, broken)
+        find_violations(guards, map(_assume_ready, objects), app, _list_scalers(broken)) for objects in (now, broken)
     )
     former = {identify_object(o) for o in broken}
     made = [o for o in now if identify_object(o) not in former]
@@ -87,6 +87,7 @@ def _assume_ready(obj: Object) -> Object:
 
 
 def _list_scalers(objects: Iterable[Object]) -> list[Object]:
+    """List the autoscalers; those that a repair makes do not excuse fewer replicas."""
     return [o for o in objects if o["kind"] == "HorizontalPodAutoscaler"]
 
 

@@ -1,14 +1,14 @@
 """The objects of the healthy app as a cluster shows them: with the API server's defaults and a workload's status.
 
-Source of the defaults: the API reference, https://kubernetes.io/docs/reference/kubernetes-api/. What depends on the
-cluster or on the history of the object is left out: it is not described.
+What depends on the cluster or on the history of the object is left out: it is not described.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any, Final
 
+from scenario_kit.judge.repair.api_defaults import complete_object
 from scenario_kit.lint.rules.alerts.object_values.field_domains import list_names
 from scenario_kit.model import Object
 from scenario_kit.model.kubernetes.reference import WORKLOADS
@@ -19,21 +19,9 @@ _METADATA: Final = {
     "uid": "00000000-0000-4000-8000-000000000000", "creationTimestamp": _CREATED, "resourceVersion": "1000",
     "managedFields": [{"manager": "a"}], "generation": 1,
 }  # fmt: skip
+#: Values that the cluster assigns.
 _SERVICE: Final = {
-    "type": "ClusterIP", "sessionAffinity": "None", "internalTrafficPolicy": "Cluster", "clusterIP": "10.0.0.1",
-    "clusterIPs": ["10.0.0.1"], "ipFamilies": ["IPv4"], "ipFamilyPolicy": "SingleStack",
-}  # fmt: skip
-_DEPLOYMENT: Final = {"replicas": 1, "progressDeadlineSeconds": 600, "revisionHistoryLimit": 10}
-_STATEFUL_SET: Final = {"replicas": 1, "revisionHistoryLimit": 10, "podManagementPolicy": "OrderedReady"}
-_POD: Final = {
-    "restartPolicy": "Always", "dnsPolicy": "ClusterFirst", "terminationGracePeriodSeconds": 30,
-    "schedulerName": "default-scheduler", "securityContext": {},
-}  # fmt: skip
-_CONTAINER: Final = {
-    "terminationMessagePath": "/dev/termination-log", "terminationMessagePolicy": "File", "resources": {},
-}  # fmt: skip
-_DEFAULTS: Final[Mapping[str, Mapping[str, Any]]] = {
-    "Service": _SERVICE, "Deployment": _DEPLOYMENT, "StatefulSet": _STATEFUL_SET,
+    "clusterIP": "10.0.0.1", "clusterIPs": ["10.0.0.1"], "ipFamilies": ["IPv4"], "ipFamilyPolicy": "SingleStack",
 }  # fmt: skip
 #: Fields of the status of which a healthy workload has none.
 _ABSENT: Final = frozenset({"unavailableReplicas", "collisionCount", "numberUnavailable", "terminatingReplicas"})
@@ -60,27 +48,13 @@ def _is_described(kind: str, field: tuple[str, ...]) -> bool:
 
 
 def _complete(obj: Object) -> Object:
-    """Return the object with the defaults of the API server; what it has itself stays."""
-    spec = {**_DEFAULTS.get(obj["kind"], {}), **(obj.get("spec") or {})}
-    if obj["kind"] in WORKLOADS and isinstance(spec.get("template"), dict):
-        pod = {**_POD, **(spec["template"].get("spec") or {})}
-        pod["containers"] = [_complete_container(each) for each in pod.get("containers") or ()]
-        spec["template"] = {**spec["template"], "spec": pod}
-    elif obj["kind"] == "Service" and spec.get("ports"):
-        spec["ports"] = [_complete_port(each) for each in spec["ports"]]
+    """Return the object with the defaults of the API server and what every object has; what it has itself stays."""
+    completed = complete_object(obj)
     metadata = {**_METADATA, **obj["metadata"]}
     if obj["kind"] not in WORKLOADS:
         metadata.pop("generation")
-    return {**obj, "metadata": metadata, **({"spec": spec} if spec else {})}
-
-
-def _complete_container(container: Mapping[str, Any]) -> dict[str, Any]:
-    ports = [_complete_port(each) for each in container.get("ports") or ()]
-    return {**_CONTAINER, **container, **({"ports": ports} if ports else {})}
-
-
-def _complete_port(port: Mapping[str, Any]) -> dict[str, Any]:
-    return {"protocol": "TCP", **port}
+    spec = {**(_SERVICE if obj["kind"] == "Service" else {}), **(completed.get("spec") or {})}
+    return {**completed, "metadata": metadata, **({"spec": spec} if spec else {})}
 
 
 def _list_statuses(obj: Object) -> Iterator[dict[str, Any]]:

@@ -404,14 +404,21 @@ SOLVED = {("Errors", "Deployment/web"): [(1100.0, 1450.0)]}
     ("spans", "use", "chronic", "expected"),
     [
         ([(1100.0, None)], "Solution", False, ["SK411"]),
-        ([(1100.0, None)], "Fix", False, []),
+        ([(1100.0, None)], "Fix", False, ["SK401"]),
+        ([(1100.0, 1700.0)], "Fix", False, []),
+        ([(1100.0, None)], "Wait", False, []),
+        ([(1530.0, None)], "Solution", False, ["SK411"]),
+        ([(1530.0, 1800.0)], "Solution", False, []),
         ([(1100.0, None)], "Solution", True, ["SK411"]),
         ([(500.0, None)], "Solution", True, []),
         ([(1100.0, 1700.0)], "Solution", False, []),
         ([(1100.0, 1450.0)], "Solution", False, []),
     ],
-    ids=["goes on", "after a fix", "called chronic", "chronic", "forgotten by its rule", "over with the rest"],
-)
+    ids=[
+        "goes on", "after a fix", "over after a fix", "after waiting", "raised by the repair", "raised, and over",
+        "called chronic", "chronic", "forgotten by its rule", "over with the rest",
+    ],
+)  # fmt: skip
 def test_solution_must_clear_unpromised_alerts(spans, use, chronic, expected):
     trial = Trial(
         fault("a"), alerts=(ERRORS,), firing={**SOLVED, ("Latency", "Deployment/ad"): spans},
@@ -425,7 +432,9 @@ def test_solution_must_clear_unpromised_alerts(spans, use, chronic, expected):
     found = expect_cleared(trial.context, TrialStep(kind="expectCleared", use=use, name="s"), 5, REPAIRED)
     assert codes(found) == expected, [f.observed for f in found]
     if found:
-        assert "leaves Latency on Deployment/ad firing" in found[0].message
+        raised = "Latency on Deployment/ad fires after solution 's', and did not before"
+        assert ("leaves Latency on Deployment/ad firing" in found[0].message) == (spans[0][0] < REPAIRED)
+        assert (raised in found[0].message) == (spans[0][0] >= REPAIRED)
 
 
 @pytest.mark.parametrize(

@@ -27,6 +27,8 @@ _UNDO: Final = 420
 _INJECTION: Final = 120
 #: Seconds that a repaired workload has for a restart, for staying up after it, and an alert for ending after that.
 _LASTING: Final = 600 + 120 + 300
+#: Seconds that an alert has for ending after the labels are repaired, beyond its rule's range.
+_ENDING: Final = 300
 _LOOK: Final = 60
 
 
@@ -119,9 +121,14 @@ def _estimate_clearance(step: TrialStep, runbook: Runbook) -> Duration:
     windows = runbook.windows
     longest = step.seconds or windows.resolve
     usual = min(windows.clear + TRAFFIC_SECONDS, longest)
+    slowest = find_slowest(runbook.rules)
+    if step.use == "Fix":
+        return Duration(usual, longest + slowest + _ENDING)
     if step.use != "Solution":
         return Duration(usual, longest)
-    return Duration(usual + windows.clear + _ROLLOUT, longest + 2 * windows.clear + _LASTING)
+    return Duration(
+        max(usual, slowest) + windows.clear + _ROLLOUT, longest + 2 * windows.clear + 2 * slowest + _LASTING
+    )
 
 
 def _estimate_unresolved(step: TrialStep, runbook: Runbook) -> Duration:

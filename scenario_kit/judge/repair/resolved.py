@@ -98,6 +98,18 @@ def find_lingering(
     return [t for t in began if t.firing_at(history.end) and t not in expected]
 
 
+def find_new(
+    history: AlertHistory, expect: Expect, injected: float, repaired: float, own: Sequence[AlertExpectation] = ()
+) -> list[AlertTimeline]:
+    """Find alerts that fire after a repair and did not before it: damage that it did, and that showed late.
+
+    Must-fire alerts are reported as returned. ``own`` are alerts of distractors.
+    """
+    known = list_known(history, expect, injected, repaired, own=own)
+    promised = _list_promised(history, expect)
+    return [t for t in history.timelines if t.firing_at(history.end) and label(t) not in known and t not in promised]
+
+
 def measure_development(history: AlertHistory, expect: Expect, injected: float, repaired: float) -> float:
     """Return the seconds from the fault to the onset of the last must-fire alert."""
     onsets = [at for t in _list_promised(history, expect) if (at := t.onset(injected)) is not None and at < repaired]

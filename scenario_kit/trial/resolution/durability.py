@@ -14,6 +14,7 @@ from scenario_kit.load.rules import build_finding
 from scenario_kit.model import Finding, Object, TrialStep
 from scenario_kit.model.authored.alert_rule import find_slowest
 from scenario_kit.model.authored.scenario import LABELLED
+from scenario_kit.model.grid import GRID_SECONDS
 from scenario_kit.model.kubernetes.reference import WORKLOADS, make_object_reference
 from scenario_kit.render.objects.config_consumers import find_readers
 from scenario_kit.render.objects.lookup import format_reference
@@ -53,7 +54,8 @@ def lasts(context: TrialContext, step: TrialStep, index: int, *, repaired: float
     return (
         _check_recurrence(context, step, injected, repaired=repaired, cleared=cleared)
         or _check_biting(context, step)
-        or _check_lingering(context, step, injected, repaired)
+        or _check_new(context, step, injected, repaired)
+        or check_lingering(context, step, repaired)
         or _check_restart(context, step, index)
     )
 
@@ -117,22 +119,54 @@ def _check_biting(context: TrialContext, step: TrialStep) -> list[Finding]:
     return findings
 
 
-def _check_lingering(context: TrialContext, step: TrialStep, injected: float, repaired: float) -> list[Finding]:
-    """Check that every alert raised by the fault ends once its rule's range has passed."""
-    expect = context.runbook.expect
-    own = list_distractor_alerts(expect, context.runbook.faults)
-    if not (left := resolved.find_lingering(context.history(), expect, injected, repaired, own)):
+def _check_new(context: TrialContext, step: TrialStep, injected: float, repaired: float) -> list[Finding]:
+    """Check that the repair raises no alert, not even one whose rule takes longer than the expected alerts to clear."""
+    runbook = context.runbook
+    own = list_distractor_alerts(runbook.expect, runbook.faults)
+    await_interval(context, repaired, find_slowest(runbook.rules) + 2 * GRID_SECONDS)
+    if not (new := resolved.find_new(context.history(), runbook.expect, injected, repaired, own)):
         return []
-    seconds = max(find_slowest(context.runbook.rules, t.name) for t in left) + _LINGERING_SLACK
+    names = {timeline.name for timeline in new}
+    seconds = max(find_slowest(runbook.rules, name) for name in names) + _LINGERING_SLACK
     await_interval(context, context.clock.now(), seconds)
     return [
         build_finding(
             "SK411",
-            message=f"solution '{step.name}' leaves {label(timeline)} firing",
+            message=f"{label(timeline)} fires after solution '{step.name}', and did not before",
+            observed=f"the expected alerts cleared; this one still fires {context.clock.now() - repaired:.0f} s later",
+            expected="no alert that the repair raises",
+            why="a repair that breaks something else ends no incident",
+            fix="let the solution change only what is broken",
+        )
+        for timeline in resolved.find_new(context.history(), runbook.expect, injected, repaired, own)
+        if timeline.name in names
+    ]
+
+
+def check_lingering(context: TrialContext, step: TrialStep, repaired: float) -> list[Finding]:
+    """Check that every alert raised by the fault ends once its rule's range has passed.
+
+    If only the labelled causes were repaired, another one is missing among them.
+    """
+    expect, injected = context.runbook.expect, context.injected_at()
+    own = list_distractor_alerts(expect, context.runbook.faults)
+    if injected is None or not (left := resolved.find_lingering(context.history(), expect, injected, repaired, own)):
+        return []
+    seconds = max(find_slowest(context.runbook.rules, t.name) for t in left) + _LINGERING_SLACK
+    await_interval(context, context.clock.now(), seconds)
+    labels = step.use == "Fix"
+    done = f"repairing only the labelled causes ({step.name})" if labels else f"solution '{step.name}'"
+    fix = (
+        "label what raises it as well, with a role in the fault type" if labels else "let the solution repair that too"
+    )
+    return [
+        build_finding(
+            "SK401" if labels else "SK411",
+            message=f"{done} leaves {label(timeline)} firing",
             observed=f"the expected alerts cleared; this one, raised by the fault, still fires {seconds:.0f} s later",
             expected="every alert raised by the fault ends",
             why="an incident is not over while any of its alerts fires, expected or not",
-            fix="let the solution repair that too; if the alert is unrelated to the fault, declare it as background",
+            fix=f"{fix}; if the alert is unrelated to the fault, declare it as background",
         )
         for timeline in resolved.find_lingering(context.history(), expect, injected, repaired, own)
         if timeline.name in {t.name for t in left}

@@ -50,7 +50,7 @@ def judge_resolution(context: TrialContext, since: float, *, thorough: bool = Fa
     known = resolved.list_known(history, expect, context.injected_at() or since, since, benign=benign, own=own)
     parts = [
         resolved.judge_alerts(history, expect, known, context.runbook.windows.clear),
-        _judge_guards(context),
+        judge_guards(context),
         resolved.judge_signs(answer_signs(context)),
     ]
     if thorough or all(p.answer == "True" for p in parts):
@@ -58,14 +58,18 @@ def judge_resolution(context: TrialContext, since: float, *, thorough: bool = Fa
     return resolved.combine(parts)
 
 
-def _judge_guards(context: TrialContext) -> Resolution:
+def judge_guards(context: TrialContext) -> Resolution:
+    """Judge whether everything that an honest repair leaves in place is there."""
     baseline = _read_baseline(context)
     if context.identity() != baseline.namespace_uid:
         return Resolution(answer="False", reasons=("the app's namespace is not the one that was deployed",))
-    scalers = [
+    made = {e.ref for r in context.engine.list_active() for e in r.entries if e.prior is None}
+    made -= {e.ref for r in context.engine.list_receipts(FAULT_GROUPS) for e in r.entries}
+    scalers = [  # those that a repair made do not excuse fewer replicas
         o
         for namespace in context.everywhere
         for o in context.cluster.list("HorizontalPodAutoscaler", namespace, group="autoscaling")
+        if make_object_reference(o, context.namespace) not in made
     ]
     problems = invariants.find_violations(
         noise.adjust_guards(context, _list_owed(context, baseline.guards)),
@@ -164,7 +168,7 @@ def _read_baseline(context: TrialContext) -> Baseline:
 
 def expect_cleared(context: TrialContext, step: TrialStep, index: int, start: float) -> list[Finding]:
     """Check that the incident resolves within the resolve window (a live scenario has no deadline) and, after a
-    solution, that it stays resolved.
+    solution or a repair of the labels, that none of its alerts is left.
 
     A resolution is saved before its durability is checked: a restarted run would otherwise judge the app again while
     the restarts of that check disturb it.
@@ -182,7 +186,7 @@ def expect_cleared(context: TrialContext, step: TrialStep, index: int, start: fl
             context.show(answer.answer, [*answer.reasons, *_list_pods_in_trouble(context, answer)])
         if answer.answer == "True":
             if not solution:
-                return []
+                return durability.check_lingering(context, step, start) if step.use == "Fix" else []
             at = _save_resolution(context, index)
             return durability.lasts(context, step, index, repaired=start, cleared=at)
         if not step.forever and context.clock.now() >= deadline:

@@ -73,3 +73,25 @@ def test_declared_persistence_must_be_possible(
     beside = path.parent / "faults" / "own" / "fault.yaml"
     for file in (path, beside):
         assert ("SK435" not in {f.code for f in lint_scenario(file)}) is true
+
+
+@pytest.mark.parametrize(
+    ("persistence", "deadline", "cause", "true"),
+    [
+        ("Object", {"activeDeadlineSeconds": 1500}, True, False),
+        ("Workload", {"activeDeadlineSeconds": 1500}, True, False),
+        ("Object", {"activeDeadlineSeconds": 86400}, True, True),
+        ("Object", {}, True, True),
+        ("Expires", {"activeDeadlineSeconds": 1500}, True, True),
+        ("Object", {"activeDeadlineSeconds": 1500}, False, True),
+    ],
+    ids=["object", "workload", "a day", "no deadline", "said to expire", "an artefact"],
+)
+def test_cause_that_lasts_has_no_deadline(
+    persistence: str, deadline: dict[str, Any], cause: bool, true: bool, tmp_path: Path
+) -> None:
+    fault = build_local_fault()
+    named = {"ref": "Job.batch/batch", "role": "Cause" if cause else "Artefact", "generated": True}
+    fault |= {"persistence": persistence, "changes": [job(**deadline)], "entities": [named]}
+    beside = scenario(lambda s: None, tmp_path, fault).parent / "faults" / "own" / "fault.yaml"
+    assert ("SK435" not in {f.code for f in lint_scenario(beside)}) is true

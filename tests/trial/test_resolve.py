@@ -212,3 +212,54 @@ def test_self_ended_alerts_are_no_repair(monkeypatch, kind, use, found, expected
     assert [f.code for f in explain_expiry(trial.context, step, given)] == found
     monkeypatch.setattr(type(trial.context.engine), "has_expired", lambda *_: True)
     assert [f.code for f in explain_expiry(trial.context, step, given)] == expected
+
+
+def condition(kind, reason=""):
+    return {"conditions": [{"type": kind, "status": "True", "reason": reason}]}
+
+
+POD_DEADLINE = {"template": {"spec": {"activeDeadlineSeconds": 60}}}
+
+
+@pytest.mark.parametrize(
+    ("status", "more", "reported"),
+    [
+        ({}, {}, ""),
+        ({"active": 1}, {}, ""),
+        (condition("Failed", "DeadlineExceeded"), {}, "Job/load is over by itself: its activeDeadlineSeconds"),
+        (condition("Failed", "BackoffLimitExceeded"), {}, ""),
+        ({**condition("Failed", "BackoffLimitExceeded"), "spec": POD_DEADLINE}, {}, "activeDeadlineSeconds"),
+        (condition("Complete"), {}, "it has completed"),
+        (condition("Complete"), {"persistence": "OneShot"}, ""),
+        (condition("Complete"), {"entities": ()}, ""),
+        (condition("Suspended"), {}, ""),
+    ],
+    ids=[
+        "new",
+        "running",
+        "too long",
+        "failed",
+        "its pod too long",
+        "completed",
+        "did it once",
+        "no cause",
+        "suspended",
+    ],
+)
+def test_fault_whose_job_is_over_ended_by_itself(status, more, reported):
+    job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "load", "namespace": "shop"}}
+    own = fault("a")
+    named = msgspec.structs.replace(own.entities[0], ref=Reference("Job", "load", group="batch"))
+    own = msgspec.structs.replace(
+        own, changes=(Change.from_json({"create": job}),), **{"entities": (named,), "persistence": "Object", **more}
+    )
+    trial = Trial(own)
+    ref = Reference("Job", "load", group="batch", namespace="shop")
+    live = trial.cluster.get(ref)
+    trial.cluster.put(
+        {**live, "spec": status.get("spec", {}), "status": {k: v for k, v in status.items() if k != "spec"}}
+    )
+    step = TrialStep(kind="expectCleared", use="Solution", name="a")
+    found = explain_expiry(trial.context, step, [])
+    assert [f.code for f in found] == (["SK305"] if reported else [])
+    assert not found or reported in found[0].observed

@@ -16,7 +16,7 @@ from scenario_kit.model.kubernetes.pod_template import read_pod_spec
 from scenario_kit.render.scenarios.time_windows import compute_windows
 
 
-class _Limit(NamedTuple):
+class TimeLimit(NamedTuple):
     """The field of a change that limits its duration: name, text and seconds."""
 
     field: str
@@ -76,16 +76,22 @@ def _measure_response(known: AlertRule | None) -> int:
     return known.response_seconds if known else 0
 
 
-def _limit(change: Change, fault: Fault) -> _Limit | None:
+def _limit(change: Change, fault: Fault) -> TimeLimit | None:
     manifest = change.operation.manifest or {}
     if is_chaos(manifest):
         seconds = parse_experiment_duration(manifest)  # SK127 reports an invalid one
-        return None if seconds is None else _Limit("duration", str(manifest["spec"]["duration"]), seconds)
+        return None if seconds is None else TimeLimit("duration", str(manifest["spec"]["duration"]), seconds)
+    return find_deadline(change, fault)
+
+
+def find_deadline(change: Change, fault: Fault) -> TimeLimit | None:
+    """Return the deadline of a Job or pod that a change creates as a cause; None if it has none."""
+    manifest = change.operation.manifest or {}
     if manifest.get("kind") not in ("Job", "Pod") or not _is_cause(manifest, fault):
         return None
     specs = (manifest.get("spec") or {}, read_pod_spec(manifest))
     limits = [n for spec in specs if isinstance(n := spec.get("activeDeadlineSeconds"), int)]
-    return _Limit("activeDeadlineSeconds", f"{min(limits)}s", min(limits)) if limits else None
+    return TimeLimit("activeDeadlineSeconds", f"{min(limits)}s", min(limits)) if limits else None
 
 
 def _is_cause(manifest: Mapping[str, Any], fault: Fault) -> bool:
@@ -93,7 +99,7 @@ def _is_cause(manifest: Mapping[str, Any], fault: Fault) -> bool:
     return any(cause.ref.endswith(f"/{name}") for cause in fault.causes)
 
 
-def _find_parameter(case: LintContext, use: FaultUse, limit: _Limit) -> str:
+def _find_parameter(case: LintContext, use: FaultUse, limit: TimeLimit) -> str:
     """Return the fault's parameter whose value is the limit in seconds; empty if there is not exactly one."""
     known: Mapping[str, Any] = case.types[use.type].parameters.get("properties", {})
     values = {name: use.parameters.get(name, part.get("default")) for name, part in known.items()}

@@ -7,7 +7,11 @@ from collections.abc import Iterator
 from scenario_kit.lint.context.catalog_context import FaultCase
 from scenario_kit.lint.context.scenario_context import LintContext
 from scenario_kit.lint.framework.rule import Problem, register_check
+from scenario_kit.lint.rules.faults.fault_duration import find_deadline
 from scenario_kit.model import Fault
+
+#: Deadline in seconds beyond which no trial or investigation lasts.
+_LONG = 86400
 
 
 @register_check("SK435", "Fault")
@@ -28,8 +32,11 @@ def check_persistence_in_scenario(case: LintContext) -> Iterator[Problem]:
 def _find_contradiction(fault: Fault) -> str:
     """Explain why the declaration cannot be true; empty if it may be."""
     says = f"`persistence: {fault.persistence}`"
-    if fault.persistence in ("Object", "Workload"):
-        return ""  # SK128 covers expiry
+    if fault.persistence in ("Object", "Workload"):  # SK128 and SK305 cover experiments
+        limits = [limit for c in fault.changes if (limit := find_deadline(c, fault)) and limit.seconds < _LONG]
+        return (
+            f"{says} says that it lasts, but its `{limits[0].field}` ends it after {limits[0].text}" if limits else ""
+        )
     for change in fault.changes:
         if change.operation.outlasts(fault.persistence):
             keyword = change.operation.keyword

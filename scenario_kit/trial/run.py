@@ -25,7 +25,7 @@ from scenario_kit.trial.engine.context import TrialContext
 from scenario_kit.trial.injection import expiry, inject
 from scenario_kit.trial.investigation import leaks
 from scenario_kit.trial.plan import ALWAYS, Finish, RunStep, Skip, plan
-from scenario_kit.trial.resolution import resolve
+from scenario_kit.trial.resolution import hidden_symptoms, resolve
 from scenario_kit.trial.status import PROOF, AlertNow, TrialStatus
 
 log = logging.getLogger(__name__)
@@ -139,6 +139,7 @@ def _run_step(context: TrialContext, status: TrialStatus, index: int, pause: Cal
         try:
             findings, checks = execute(context, step, index, running.started_at)
             findings = expiry.explain_expiry(context, step, findings)
+            findings = hidden_symptoms.explain_hiding(context, step, findings)
             broken = any(f.severity == Severity.ERROR for f in findings)
             if broken:
                 _raise_if_infra_failed(context, message or _find_earlier_infra_failure(status))

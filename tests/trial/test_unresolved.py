@@ -5,8 +5,10 @@ import pytest
 from scenario_kit.judge.repair.cheating import CODES
 from scenario_kit.judge.repair.invariants import Guarded
 from scenario_kit.judge.repair.resolved import EntryTraffic
+from scenario_kit.load.rules import build_finding
 from scenario_kit.model import Severity, TrialStep
 from scenario_kit.trial.engine.baseline import Baseline
+from scenario_kit.trial.resolution.hidden_symptoms import explain_hiding
 from scenario_kit.trial.resolution.resolve import expect_unresolved
 from tests.trial.test_alert_steps import ERRORS, REPAIRED, WINDOWS, Trial, fault
 
@@ -52,3 +54,23 @@ def test_cheat_that_leaves_symptoms_passes(firing, more):
 @pytest.mark.parametrize(("seconds", "passed"), [(0.0, WINDOWS.still_firing + WINDOWS.clear), (90.0, 90.0)])
 def test_unresolved_is_judged_after_all_windows(seconds, passed):
     assert judge_cheat([(1100.0, None)], seconds=seconds)[1] == REPAIRED + passed
+
+
+@pytest.mark.parametrize(
+    ("use", "guards", "code", "explained"),
+    [
+        ("Decoy", (Guarded(kind="Deployment", name="web"),), "SK431", True),
+        ("Decoy", (), "SK431", False),
+        ("Decoy", (Guarded(kind="Deployment", name="web"),), "", False),
+        ("Fix", (Guarded(kind="Deployment", name="web"),), "SK402", False),
+    ],
+    ids=["took a workload away", "repaired", "fires on", "a repair of something else"],
+)
+def test_decoy_that_hides_the_symptoms_is_explained(use, guards, code, explained):
+    context = Trial(fault("a"), alerts=(ERRORS,), firing={WEB: [(1100.0, 1450.0)]}).context
+    context.save_baseline(Baseline(namespace_uid=context.identity(), served=SERVED, guards=guards))
+    given = [build_finding(code, message="x", observed="E last fired at 450 s")] if code else []
+    found = explain_hiding(context, TrialStep(kind="expectStillFiring", use=use, name="d"), given)
+    assert [f.code for f in found] == [f.code for f in given]
+    assert bool(found and found[0].observed == "Deployment/web is gone; E last fired at 450 s") == explained
+    assert bool(found and "leaves load" in found[0].fix) == explained

@@ -324,6 +324,16 @@ def test_addresses_and_node_ports_of_services_are_assigned(written, real):
     assert obj["spec"] == real
 
 
+def test_texts_of_secrets_are_stored_with_their_data():
+    secret = parse_manifests(
+        "apiVersion: v1\nkind: Secret\nmetadata: {name: a}\n"
+        "data: {user: cm9vdA==}\nstringData: {address: 'http://web.shop:80'}\n---\n" + SERVICE
+    )
+    placed, _ = place_objects(APP, secret, "shop-abcd")
+    assert placed["data"] == {"user": "cm9vdA==", "address": "aHR0cDovL3dlYi5zaG9wLWFiY2Q6ODA="}
+    assert "stringData" not in placed
+
+
 def test_a_name_may_occur_once_in_each_namespace():
     other = "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: stores}\n"
     assert place(CONFIG + other, TWO) == [("ConfigMap/a", "shop-abcd"), ("ConfigMap/a", "shop-abcd-stores")]

@@ -14,6 +14,7 @@ from scenario_kit.model import Object
 from scenario_kit.model.kubernetes.difference import Path, get_at, list_leaves
 from scenario_kit.model.kubernetes.pod_resources import count_replicas
 from scenario_kit.model.kubernetes.reference import WORKLOADS
+from scenario_kit.model.kubernetes.secret import encode_secret
 from scenario_kit.render.faults.inverse_changes import INVERSES
 from scenario_kit.render.objects.merging import merge, merge_strategic
 from scenario_kit.render.simulation.changes import check_sound
@@ -70,7 +71,7 @@ class Patch(TargetOperation, frozen=True, kw_only=True):
                     expected=before,
                     fix="create another object instead",
                 )
-        return _drop_status(result, obj)
+        return _drop_status(encode_secret(result), obj)
 
     def _merge(self, obj: Object) -> Any:
         if self.type == "Strategic":

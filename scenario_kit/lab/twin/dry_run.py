@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
@@ -24,6 +23,7 @@ from scenario_kit.model.chaos.effects import Ledger
 from scenario_kit.model.kubernetes.pod_labels import add_ordinal_labels, list_ordinals
 from scenario_kit.model.kubernetes.pod_spec import list_serving_containers, list_sidecars
 from scenario_kit.model.kubernetes.reference import WORKLOADS
+from scenario_kit.model.kubernetes.secret import encode_secret
 from scenario_kit.model.twin.definition import TwinDefinition
 from scenario_kit.model.twin.edge import Edge
 
@@ -279,13 +279,10 @@ def _view(namespace: str, objects: Iterable[Object]) -> View:
 
 
 def _copy_stored(obj: Object) -> Object:
-    """Copy a stored object for modification; a Secret's `stringData` is encoded, as in a cluster."""
-    copy: dict[str, Any] = {**obj, "metadata": dict(obj["metadata"])}
+    """Copy an object, as a cluster stores it, for modification."""
+    copy: dict[str, Any] = {**encode_secret(obj), "metadata": dict(obj["metadata"])}
     if "spec" in obj:
         copy["spec"] = dict(obj["spec"])
-    if obj["kind"] == "Secret" and obj.get("stringData"):
-        plain = {k: base64.b64encode(str(v).encode()).decode() for k, v in obj["stringData"].items()}
-        copy["data"] = {**(obj.get("data") or {}), **plain}
     return copy
 
 

@@ -11,6 +11,7 @@ from scenario_kit.errors import AuthoringError
 from scenario_kit.model import APP_NAMESPACE, App, Object
 from scenario_kit.model.json_document import replace_texts
 from scenario_kit.model.kubernetes.reference import WORKLOADS, resolve_homes, resolve_namespace, symbolise_namespace
+from scenario_kit.model.kubernetes.secret import encode_secret
 from scenario_kit.render.objects.object_shape import find_lacking, find_misshapen
 from scenario_kit.render.templating.authoring_error import build_error, join_errors
 
@@ -60,7 +61,7 @@ def place_objects(app: App, documents: Sequence[Any], namespace: str) -> tuple[O
     objects = tuple(_place(app, rename(d), namespace) for d in documents if not _is_own_namespace(app, d, namespace))
     if problem := _find_repetition(app, objects, namespace):
         raise problem
-    return objects
+    return tuple(map(encode_secret, objects))
 
 
 def _find_mistake(app: App, document: Any) -> AuthoringError | None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import base64
+import binascii
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Final
 
 from scenario_kit.lint.context.catalog_context import AppCase, FaultCase, PackCase
@@ -35,8 +37,9 @@ _MIN_ENTROPY, _MIN_LENGTH = 3.6, 20
 
 @register_check("SK206", "Scenario", "Fault", "App", "Pack")
 def check_secrets(case: LintContext | FaultCase | AppCase | PackCase) -> Iterator[Problem]:
+    shipped = _list_shipped_values(case) if isinstance(case, LintContext) else ()
     for place, text in case.positions.texts.items():
-        if what := _classify_secret(place, text):
+        if what := _classify_secret(place, text, shipped):
             yield Problem(place, f"this looks like {what}", f"{text.strip()[:6]}…", "no secret")
     if isinstance(case, AppCase):
         for path, text in case.templates.items():
@@ -47,7 +50,13 @@ def check_secrets(case: LintContext | FaultCase | AppCase | PackCase) -> Iterato
                 yield Problem(("name",), f"this looks like {_name_match(match)}", reported, "no secret", position=at)
 
 
-def _classify_secret(place: Place, text: str) -> str:
+def _list_shipped_values(case: LintContext) -> Collection[str]:
+    """List the values of the app's own Secrets, which its manifests publish: a repair writes them back."""
+    secrets = [obj for obj in case.objects or () if obj["kind"] == "Secret"]
+    return {str(value) for secret in secrets for value in (secret.get("data") or {}).values()}
+
+
+def _classify_secret(place: Place, text: str, shipped: Collection[str]) -> str:
     """Describe the kind of secret; empty if the text is not one."""
     if match := _FORM.search(text):
         return _name_match(match)
@@ -57,7 +66,8 @@ def _classify_secret(place: Place, text: str) -> str:
         and _FIELD.search(names[-1])
         and "{" not in text
         and re.fullmatch(r"[\w+/=.~-]+", text)
-        and _is_random(text)
+        and text not in shipped
+        and _is_random(_decode(text))
     ):
         return f"the value of a secret, `{names[-1]}`"
     return ""
@@ -65,6 +75,15 @@ def _classify_secret(place: Place, text: str) -> str:
 
 def _name_match(match: re.Match[str]) -> str:
     return list(_FORMS)[next(i for i, part in enumerate(match.groups()) if part is not None)]
+
+
+def _decode(text: str) -> str:
+    """Return the readable text behind base64, as in a Secret, whose words would look random; else the text itself."""
+    try:
+        plain = base64.b64decode(text, validate=True).decode("ascii")
+    except (binascii.Error, ValueError):
+        return text
+    return plain if plain.isprintable() else text
 
 
 def _is_random(text: str) -> bool:

@@ -243,17 +243,22 @@ class Twin:
         return giver.env.get(source.env, "") if giver is not None else ""
 
     def _announce(self, t: float) -> None:
-        """Announce newly started processes, once, in the registries they reach."""
+        """Let processes that have come up announce themselves in the registries they reach, or leave them."""
         for process in self._process_table.processes.values():
-            if process.model is None or process.registered or process.ready_at > t:
+            if process.model is None or process.ready_at > t or process.ended:
                 continue
-            process.registered = True
             for entry in process.model.registrations:
+                leaves = self._registries.leaves(process, entry.registry)
+                if not leaves and not self._registries.is_due(process, entry.registry, entry.name, t):
+                    continue
                 edge = self._startup.edge(process.component, entry.registry)
                 lanes, _ = dial(edge, read_address(edge.address, process), process, self._network)
                 registry = next((lane.target for lane in lanes if lane.outcome == ConnectionOutcome.OK), None)
-                if registry is not None:
-                    self._registries.announce(registry, entry.name, process)
+                if registry is not None and leaves:
+                    self._registries.withdraw(registry, entry.name, process)
+                elif registry is not None:
+                    self._registries.announce(registry, entry.name, process, t)
+        self._registries.expire(self._process_table, t)
 
     def _spare(self, links: Mapping[LinkKey, Link], start: float) -> None:
         """Cancel the pending crash of a process if its callee is back in time."""

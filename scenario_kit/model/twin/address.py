@@ -40,9 +40,10 @@ class AddressSource(Value, frozen=True, kw_only=True):
 
 
 class RegistryModel(Value, frozen=True, kw_only=True):
-    """A service registry kept in memory, without health checks: entries of processes that are gone stay listed.
+    """A service registry kept in memory: what it lists is lost with its process.
 
-    Watchers learn of changes at once.
+    By default services register once, entries of processes that are gone stay listed, and watchers learn of changes at
+    once (Consul without health checks). Clients of Eureka or Nacos renew their entries and read the list at intervals.
     """
 
     component: Annotated[str, describe("The component that is the registry.")]
@@ -54,12 +55,34 @@ class RegistryModel(Value, frozen=True, kw_only=True):
             ge=0,
         ),
     ] = 10.0
+    heartbeat_seconds: Annotated[
+        float,
+        describe(
+            "The interval at which services renew their entries, and register again where they are not listed; they "
+            "then also leave the list when they are told to end. 0 for services that register once and never leave.",
+            unit=SECONDS,
+            ge=0,
+        ),
+    ] = 0.0
+    lease_seconds: Annotated[
+        float,
+        describe("How long an entry stays listed that is not renewed; 0 for ever.", unit=SECONDS, ge=0),
+    ] = 0.0
+    fetch_seconds: Annotated[
+        float,
+        describe(
+            "The interval at which callers read the list, from whichever registry answers; `resolveSeconds` then has "
+            "no effect. 0 for callers that learn of changes at once.",
+            unit=SECONDS,
+            ge=0,
+        ),
+    ] = 0.0
 
 
 class Registration(Value, frozen=True, kw_only=True):
-    """A name under which a process announces its address and first port, once, when it has come up.
+    """A name under which a process announces its address and first port when it has come up.
 
-    The registry's address is that of the edge to it.
+    The registry's address is that of the edge to it. It does so once, or at the registry's `heartbeatSeconds`.
     """
 
     registry: Annotated[str, describe("The component that is the registry.")]

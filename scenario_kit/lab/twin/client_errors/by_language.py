@@ -15,6 +15,11 @@ _PROTOCOLS: Mapping[tuple[str, str], str] = {
     "{words} }}, ] }}",
 }
 
+#: What placeholders of messages stand for where the caller does not know better.
+_UNKNOWN: Mapping[str, object] = {
+    "resolver": "10.96.0.10", "user": "", "host": "", "ip": "", "port": 0, "command": "insert", "name": "",
+}  # fmt: skip
+
 #: The prefix of an error with a gRPC code.
 _CODED = re.compile(r"\d+ [A-Z_]+: ")
 
@@ -51,7 +56,16 @@ def describe_cause(dialect: str, outcome: ConnectionOutcome, protocol: str, **kn
         outcome, "unexpected answer from {host}:{port}"
     )
     words = template.format(
-        **{"resolver": "10.96.0.10", "user": "", "host": "", "ip": "", "port": 0, "command": "insert", **known}
+        **{
+            "resolver": "10.96.0.10",
+            "user": "",
+            "host": "",
+            "ip": "",
+            "port": 0,
+            "command": "insert",
+            "name": "",
+            **known,
+        }
     )
     if protocol == "grpc" and outcome in UNREACHED:
         return _WRAPPED.get(dialect, "{words}").format(words=words)

@@ -163,14 +163,20 @@ class Connections:
     def _dial_registered(
         self, key: LinkKey, caller: Process, dialled: tuple[ConnectionLane, ...], tick: NetworkTick
     ) -> tuple[ConnectionLane, ...]:
-        """Return one connection per registered address; calls rotate over the established ones."""
+        """Return one connection per registered address.
+
+        Calls rotate over the established ones; HTTP clients take the next address of the list for each call.
+        """
         start, end = tick.start, tick.end
         edge = self._edges[key.edge]
         registry = next(
             (lane.target for lane in dialled if lane.outcome == ConnectionOutcome.OK and lane.ready_at <= start), None
         )
+        places = self._registries.watch(caller, edge.registry, edge.name, registry, start)
+        if edge.protocol == "http" and places:
+            return tuple(reach(edge, Address(one.ip, one.port), caller, tick.network, one, None) for one in places)
         lanes = []
-        for place in self._registries.watch(caller, edge.registry, edge.name, registry, start):
+        for place in places:
             state = self._states.setdefault((key, place), _State())
             lane = self._live(state, caller, edge, tick)
             if lane is None:

@@ -114,7 +114,6 @@ class Process:
     exports: bool = False
     others_export: dict[str, bool] = field(default_factory=dict)
     crowd_bytes: float = 0.0
-    registered: bool = False
     lacks: dict[str, Need] = field(default_factory=dict)
     held: dict[str, float] = field(default_factory=dict)
     spoilt: dict[str, float] = field(default_factory=dict)

@@ -167,6 +167,7 @@ class SpanRecorder:
                 database=address.desired,
                 table=node.operation.model.table.rpartition(".")[2],
                 command=node.operation.name,
+                name=edge.name,
             )
         )
         text = text.replace("500", str(ended)) if isinstance(ended, int) else text

@@ -60,14 +60,15 @@ def _classify_secret(place: Place, text: str, shipped: Collection[str]) -> str:
     """Describe the kind of secret; empty if the text is not one."""
     if match := _FORM.search(text):
         return _name_match(match)
+    plain = _decode(text)
     names = [str(part) for part in place if isinstance(part, str)]
     if (
         names
         and _FIELD.search(names[-1])
         and "{" not in text
-        and re.fullmatch(r"[\w+/=.~-]+", text)
+        and re.fullmatch(r"[\w+/=.~-]+", plain)
         and text not in shipped
-        and _is_random(_decode(text))
+        and _is_random(plain)
     ):
         return f"the value of a secret, `{names[-1]}`"
     return ""

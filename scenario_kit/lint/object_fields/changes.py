@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 
 from scenario_kit.changes.node_placeholders import is_placeholder
 from scenario_kit.errors import AuthoringError
-from scenario_kit.lint.object_fields.invalid_values import find_forbidden_updates, find_invalid_values
+from scenario_kit.lint.object_fields.forbidden_updates import find_forbidden_updates
+from scenario_kit.lint.object_fields.invalid_values import find_invalid_values
 from scenario_kit.lint.object_fields.json_patches import find_step_mistakes
 from scenario_kit.lint.object_fields.kinds import KnownType, find_kind_mistake, find_type, name_server
 from scenario_kit.lint.object_fields.mistake import FieldMistake

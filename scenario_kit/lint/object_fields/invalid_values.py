@@ -29,11 +29,6 @@ from scenario_kit.model.kubernetes.quantity import parse_exact
 from scenario_kit.model.kubernetes.reference import WORKLOADS
 
 _SELECTING: Final = (*WORKLOADS, "ReplicaSet")
-#: What a StatefulSet may change of its spec (ValidateStatefulSetUpdate).
-_OF_STATEFUL_SETS: Final = frozenset({
-    "minReadySeconds", "ordinals", "persistentVolumeClaimRetentionPolicy", "replicas", "revisionHistoryLimit",
-    "template", "updateStrategy",
-})  # fmt: skip
 #: What a quota counts (IsStandardQuotaResourceName), and of it what comes in whole numbers.
 _COUNTED: Final = frozenset({
     "configmaps", "persistentvolumeclaims", "pods", "replicationcontrollers", "resourcequotas", "secrets", "services",
@@ -55,20 +50,6 @@ def find_invalid_values(obj: Object, is_open: Callable[[Any], bool] = lambda _: 
     for mistake in _find_all(obj):
         if not is_open(get_part(obj, mistake.place)):
             yield mistake
-
-
-def find_forbidden_updates(old: Object, new: Object) -> Iterator[FieldMistake]:
-    """Yield the fields of an object that may not change once it exists, and that differ."""
-    before, after = old.get("spec"), new.get("spec")
-    if old.get("kind") not in _SELECTING or not isinstance(before, Mapping) or not isinstance(after, Mapping):
-        return
-    names = ["selector"]
-    if old["kind"] == "StatefulSet":
-        names = sorted({*before, *after} - _OF_STATEFUL_SETS)
-    for name in names:
-        if before.get(name) != after.get(name):
-            fix = "leave it as it is: it can only be set when the object is created"
-            yield report(("spec", name), "cannot be changed", "another value", "the former value", fix)
 
 
 def _find_all(obj: Object) -> Iterator[FieldMistake]:

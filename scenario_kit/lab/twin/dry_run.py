@@ -16,6 +16,7 @@ from scenario_kit.lab.twin.numeric.random_streams import Streams
 from scenario_kit.lab.twin.outcome import ConnectionOutcome
 from scenario_kit.lab.twin.process.process import Process
 from scenario_kit.lab.twin.process.process_table import ProcessTable
+from scenario_kit.lab.twin.startup.init_wait import explain_wait, read_script, waits
 from scenario_kit.lab.twin.startup.probes import Probes
 from scenario_kit.model.authored.app import App
 from scenario_kit.model.base import Object
@@ -59,7 +60,13 @@ def find_misses(app: App, parameters: TwinDefinition, objects: Sequence[Object])
     process_table.observe(view, 0.0)
     network = Network(view, process_table)
     stage = _DryRun(app, parameters, view, process_table, network)
-    misses = (*stage.find_unclaimed(), *stage.find_unmet(), *stage.find_unready(), *stage.find_unused())
+    misses = (
+        *stage.find_unclaimed(),
+        *stage.find_unmet(),
+        *stage.find_unready(),
+        *stage.find_endless(),
+        *stage.find_unused(),
+    )
     return tuple(dict.fromkeys(misses))  # pods of a StatefulSet miss the same
 
 
@@ -193,6 +200,20 @@ class _DryRun:
                     target = _read_probe_target(spec, spec.get(kind) or {})
                     if target and not probes.answers({}, pod, spec["name"], target[0], target[1], math.inf):
                         yield self._report_unanswered(pod, process, kind, *target)
+
+    def find_endless(self) -> Iterator[Miss]:
+        """Find init containers that never end, though all programs run: they wait for what is not there."""
+        for pod in self._view.list_all("Pod"):
+            component = next((p.component for p in self._process_table.processes.values() if p.pod is pod), "")
+            for spec in pod["spec"].get("initContainers") or ():
+                if spec.get("restartPolicy") == "Always":
+                    continue
+                for wait in waits(read_script(self._view, pod, spec)):
+                    if wait.seconds or wait.state(pod, self._network, math.inf) is None:
+                        continue
+                    owner = "/".join(pod["metadata"]["workload"])
+                    message = f"the init container '{spec['name']}' of {owner} {explain_wait(wait)}"
+                    yield Miss(message, ("components", component) if component else ("components",))
 
     @staticmethod
     def _report_unanswered(pod: Object, process: Process, kind: str, port: int, path: str | None) -> Miss:

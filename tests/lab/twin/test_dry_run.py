@@ -126,6 +126,29 @@ def test_sidecars_run_beside_the_other_containers(policy: Document, found: bool)
 
 
 @pytest.mark.parametrize(
+    ("script", "why"),
+    [
+        ("until nc -z api 9000; do sleep 1; done", ""),
+        ("until nc -z api 9001; do sleep 1; done", "waits for api:9001, where nothing but this pod could answer"),
+        ("until nc -z gate 80; do sleep 1; done", "waits for gate:80, where nothing but this pod could answer"),
+        ("until nslookup other; do sleep 1; done", "waits for the name other, which does not exist"),
+        ("echo not implemented; exit 2", "ends with exit code 2"),
+        ("sleep 600", ""),
+    ],
+)
+def test_init_containers_that_never_end_are_reported(script: str, why: str) -> None:
+    def add_init_container(objects: list[Document]) -> None:
+        workload = next(o for o in objects if o["kind"] == "Deployment" and o["metadata"]["name"] == "gate")
+        waiting = {"name": "wait", "image": "busybox:1.37.0", "command": ["sh", "-c", script]}
+        workload["spec"]["template"]["spec"]["initContainers"] = [waiting]
+
+    found = dry_run(objects=add_init_container)
+
+    assert [miss.place for miss in found] == ([("components", "gate")] if why else [])
+    assert all(f"the init container 'wait' of Deployment/gate {why}" in miss.text for miss in found)
+
+
+@pytest.mark.parametrize(
     ("host", "spec", "found"),
     [
         ("api-0.api", {}, True),

@@ -10,6 +10,7 @@ from scenario_kit.lab.twin.cluster.environment import build_environment, expand
 from scenario_kit.lab.twin.network.endpoints import Destination, Network
 from scenario_kit.lab.twin.outcome import ConnectionOutcome
 from scenario_kit.lab.twin.process.process_table import read_start
+from scenario_kit.lab.twin.startup.shell_conditions import resolve_conditions
 from scenario_kit.model.base import Object
 from scenario_kit.model.runtime.process import InitState
 
@@ -23,7 +24,9 @@ _NAME = re.compile(r"\b(?:nslookup|getent\s+hosts)\s+(?P<host>[A-Za-z][\w.-]*)")
 _ECHO = re.compile(r"\becho\s+(?P<text>[^;&|]+)")
 _FOREVER = re.compile(r"\bsleep\s+(?:inf|infinity)\b|\btail\s+-f\s+/dev/null\b")
 _SLEEP = re.compile(r"\bsleep\s+(?P<seconds>\d{1,18})\b")
-_EXIT = re.compile(r"(?:^|[;&\s])exit\s+(?P<code>[1-9]\d{0,8})\b")
+#: The end of a script. Behind an operator or in a block, it depends on something that is not simulated.
+_EXIT = re.compile(r"(?:^|(?P<guard>\|\||&&|\bthen\b|\belse\b)|[;&\s])\s*exit\s+(?P<code>[1-9]\d{0,8})\b")
+_OPENING, _CLOSING = re.compile(r"(?:^|[;\s])(?:if|case)\s"), re.compile(r"(?:^|[;\s])(?:fi|esac)\b")
 _LOOP = re.compile(r"\b(?:until|while)\b")
 _SHELL = re.compile(r"\$\{(?P<braced>\w+)\}|\$(?P<plain>[A-Za-z_]\w*)")
 
@@ -72,6 +75,8 @@ class Wait(NamedTuple):
             target, listener = network.pod_at(destination.ip), network.listener(destination)
             if target is None or listener is None or not listener.serves(now):
                 continue
+            if target["metadata"].get("uid") == pod["metadata"].get("uid"):
+                continue  # its own containers only start once this one has ended
             if not network.wire(pod, target, destination.port, front=Destination(found.ip, self.port)).cut:
                 return True
         return False
@@ -92,7 +97,8 @@ def read_script(view: View, pod: Object, spec: Object) -> Script:
     env = build_environment(view, pod, spec)
     words = [expand(str(word), env) for word in (*(spec.get("command") or ()), *(spec.get("args") or ()))]
     text = _SHELL.sub(lambda m: env.get(m["braced"] or m["plain"], m[0]), " ".join(words))
-    return Script(text, str(spec["name"]))
+    hostname = str((pod.get("spec") or {}).get("hostname") or pod["metadata"]["name"])
+    return Script(resolve_conditions(text[:_READ], hostname), str(spec["name"]))
 
 
 def waits(found: Script) -> tuple[Wait, ...]:
@@ -107,6 +113,21 @@ def waits(found: Script) -> tuple[Wait, ...]:
     elif not result and not _LOOP.search(text):
         if match := _SLEEP.search(text):
             result.append(Wait(seconds=float(match["seconds"]), container=found.name))
-        if match := _EXIT.search(text):
-            result.append(Wait(code=int(match["code"])))
+        result += [Wait(code=int(m["code"])) for m in _EXIT.finditer(text) if _is_unconditional(text, m)][:1]
     return tuple(result)
+
+
+def explain_wait(wait: Wait) -> str:
+    """Explain why an init container never succeeds."""
+    if wait.code:
+        return f"ends with exit code {wait.code}, so the pod never starts"
+    if wait.forever:
+        return "never ends, so the pod never starts"
+    if wait.port:
+        return f"waits for {wait.host}:{wait.port}, where nothing but this pod could answer, so it never starts"
+    return f"waits for the name {wait.host}, which does not exist, so the pod never starts"
+
+
+def _is_unconditional(text: str, end: re.Match[str]) -> bool:
+    before = text[: end.start()]
+    return not end["guard"] and len(_OPENING.findall(before)) <= len(_CLOSING.findall(before))

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import signal
 import threading
 from pathlib import Path
 
@@ -181,14 +182,17 @@ def test_two_builds_have_memory_for_a_compiler_per_core(gibibytes: int, cores: i
     assert golang.can_build_two(gibibytes << 30, cores) is at_once
 
 
-def test_interrupt_ends_the_compiler(go: Path) -> None:
+@pytest.mark.parametrize(
+    ("number", "raised"), [(signal.SIGINT, KeyboardInterrupt), (signal.SIGTERM, SystemExit)], ids=["Ctrl-C", "SIGTERM"]
+)
+def test_interrupt_ends_the_compiler(go: Path, number: int, raised: type[BaseException]) -> None:
     class Interrupted(Told):
         def advance(self, part: str, done: int, total: int, note: str) -> None:
             if note == "waiting":
-                raise KeyboardInterrupt
+                os.kill(os.getpid(), number)
 
     (go / "endless").touch()
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(raised):
         toolchain.install(Interrupted(), unreachable())
     assert not Path(f"/proc/{(go / 'endless').read_text().strip()}").exists()
     assert list(cache.locate_scratch().iterdir()) == []

@@ -207,16 +207,30 @@ class _Installer:
 
 @contextmanager
 def _handle_sigterm() -> Iterator[None]:
-    """Handle SIGTERM like Ctrl-C, so that the compiler ends and scratch files are removed."""
+    """Handle SIGTERM like Ctrl-C, so that the compiler ends and scratch files are removed.
+
+    Ctrl-C cancels what runs in an event loop. An exception in the midst of a loop would leave behind a process that is
+    just being started.
+    """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
+    code = 0
 
-    def on_terminate(number: int, _: FrameType | None) -> None:
-        raise SystemExit(128 + number)
+    def on_terminate(number: int, frame: FrameType | None) -> None:
+        nonlocal code
+        code = 128 + number
+        interrupt = signal.getsignal(signal.SIGINT)
+        if not callable(interrupt):  # ignored, as by a shell in the background
+            raise SystemExit(code)
+        interrupt(signal.SIGINT, frame)
 
     previous = signal.signal(signal.SIGTERM, on_terminate)
     try:
         yield
+    except KeyboardInterrupt:
+        if code:
+            raise SystemExit(code) from None
+        raise
     finally:
         signal.signal(signal.SIGTERM, previous)

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from fnmatch import fnmatchcase
 from typing import Final, NamedTuple
 
 from scenario_kit.lab.twin.dry_run import find_misses
 from scenario_kit.lab.twin.engine import Twin
 from scenario_kit.model.authored.app import App
 from scenario_kit.model.base import Object
-from scenario_kit.model.kubernetes.image import matches_image
+from scenario_kit.model.kubernetes.image import matches_image, normalize_image
+from scenario_kit.model.kubernetes.pod_template import POD_KINDS, read_pod_spec
 from scenario_kit.model.runtime.trace import SERVED_KINDS
 from scenario_kit.model.twin.decode import spell
 from scenario_kit.model.twin.definition import Place, TwinDefinition
@@ -42,10 +44,15 @@ def find_mistakes(app: App, rendered: tuple[App, Sequence[Object]] | None = None
     except ValueError as error:
         message = str(error).removeprefix("twin: ")
         return (DefinitionMistake(message, _locate_call(parameters, message)),)
+    except KeyError as error:  # a name that the checks below explain
+        unknown = DefinitionMistake(f"there is no component {error}")
+        return tuple(_find_unknown_components(parameters)) or (unknown,)
     found = (
         *_find_unranged(parameters),
         *_find_unknown_components(parameters),
         *_find_unretained_topics(parameters),
+        *_find_unregistered_names(parameters),
+        *_find_reversed_pauses(parameters),
         *_find_unread_numbers(parameters),
         *_find_lone_parallel_steps(parameters),
         *_find_concurrent_attempts(parameters),
@@ -56,6 +63,8 @@ def find_mistakes(app: App, rendered: tuple[App, Sequence[Object]] | None = None
     )
     if found or rendered is None:
         return found
+    if unlisted := tuple(_find_unlisted_images(app, parameters, rendered[1])):
+        return unlisted
     return tuple(_build_mistake(miss.place, miss.text) for miss in find_misses(rendered[0], parameters, rendered[1]))
 
 
@@ -118,6 +127,66 @@ def _find_unknown_components(parameters: TwinDefinition) -> Iterator[DefinitionM
             if (name, need.callee) not in edges:
                 place = ("components", name, "start", "dependencies", i, "callee")
                 yield _build_mistake(place, f"there is no edge from '{name}' to '{need.callee}'")
+
+
+def _find_unlisted_images(
+    app: App, parameters: TwinDefinition, objects: Sequence[Object]
+) -> Iterator[DefinitionMistake]:
+    """Find images of containers that the simulated registry does not have, so that their pods would never start."""
+    listed = {normalize_image(image) for image in (*app.images, *parameters.images)}
+    told: set[str] = set()
+    for obj in objects if app.images else ():
+        spec = read_pod_spec(obj) if obj["kind"] in POD_KINDS else {}
+        for container in (*(spec.get("initContainers") or ()), *(spec.get("containers") or ())):
+            name = normalize_image(str(container.get("image", "")))
+            known = name in listed or any(fnmatchcase(name, pattern) for pattern in parameters.idle_images)
+            if not known and name not in told:
+                told.add(name)
+                where = f"{obj['kind']}/{obj['metadata']['name']}"
+                yield DefinitionMistake(
+                    f"the image '{container.get('image', '')}' of {where} is not in `images` of app.yaml, so it could "
+                    "not be pulled"
+                )
+
+
+def _find_unregistered_names(parameters: TwinDefinition) -> Iterator[DefinitionMistake]:
+    """Find registries that are none, and names under which no callee is registered: calls would find no address."""
+    edges = {(edge.caller, edge.callee) for edge in parameters.edges}
+    registries = {registry.component for registry in parameters.registries}
+    for i, registry in enumerate(parameters.registries):
+        if registry.component not in parameters.components:
+            yield _build_mistake(("registries", i, "component"), f"there is no component '{registry.component}'")
+    for name, model in parameters.components.items():
+        for i, entry in enumerate(model.registrations):
+            place = ("components", name, "registrations", i, "registry")
+            if entry.registry not in registries:
+                yield _build_mistake(place, f"no entry of `registries` has the component '{entry.registry}'")
+            elif (name, entry.registry) not in edges:
+                yield _build_mistake(place, f"there is no edge from '{name}' to '{entry.registry}'")
+    for i, edge in enumerate(parameters.edges):
+        if edge.registry and edge.registry not in registries:
+            yield _build_mistake(
+                ("edges", i, "registry"), f"no entry of `registries` has the component '{edge.registry}'"
+            )
+        elif edge.registry and (callee := parameters.components.get(edge.callee)) is not None:
+            names = [entry.name for entry in callee.registrations if entry.registry == edge.registry]
+            if edge.name not in names:
+                message = (
+                    f"'{edge.callee}' has no registration of this name in '{edge.registry}'{_list_candidates(names)}"
+                )
+                yield _build_mistake(("edges", i, "name"), message)
+
+
+def _find_reversed_pauses(parameters: TwinDefinition) -> Iterator[DefinitionMistake]:
+    """Find pauses of users whose shortest is longer than their longest."""
+    load = parameters.load
+    places: list[tuple[Place, Sequence[float]]] = [(("load", "thinkSeconds"), load.think_seconds)]
+    places += [
+        (("load", "userClasses", name, "thinkSeconds"), c.think_seconds) for name, c in load.user_classes.items()
+    ]
+    for place, (shortest, longest) in places:
+        if shortest > longest:
+            yield _build_mistake(place, f"the shortest pause, {shortest:g}, is above the longest, {longest:g}")
 
 
 def _list_consumed(parameters: TwinDefinition) -> Iterator[tuple[Place, str]]:

@@ -43,6 +43,49 @@ def wrong(change: Callable[[dict[str, Any]], object]) -> list[DefinitionMistake]
 READ = ("components", "gate", "operations", "read")
 
 
+def register(name: str, **changed: str) -> Callable[[dict[str, Any]], object]:
+    """Let gate find the box in a registry, the api, where the box is registered."""
+
+    def change(twin: dict[str, Any]) -> None:
+        twin["registries"] = [{"component": changed.get("component", "api")}]
+        edge = next(e for e in twin["edges"] if (e["caller"], e["callee"]) == ("gate", "api"))
+        twin["edges"].append(edge | {"caller": "api", "callee": "api"})
+        twin["components"]["api"]["registrations"] = [{"registry": changed.get("registry", "api"), "name": "srv"}]
+        edge.update(registry=changed.get("of", "api"), name=name)
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("change", "messages"),
+    [
+        (register("srv"), []),
+        (register("srw"), ["edges[1].name: 'api' has no registration of this name in 'api'; there is srv"]),
+        (register("srv", of="box"), ["edges[1].registry: no entry of `registries` has the component 'box'"]),
+        (
+            register("srv", registry="box"),
+            [
+                "components.api.registrations[0].registry: no entry of `registries` has the component 'box'",
+                "edges[1].name: 'api' has no registration of this name in 'api'",
+            ],
+        ),
+        (lambda t: t.update(registries=[{"component": "x"}]), ["registries[0].component: there is no component 'x'"]),
+        (
+            lambda t: t["load"].update(thinkSeconds=[5, 1]),
+            ["load.thinkSeconds: the shortest pause, 5, is above the longest, 1"],
+        ),
+        (
+            lambda t: t["components"].pop(t["load"]["component"]),
+            ["edges[0].caller: there is no component 'users'", "load.component: there is no component 'users'"],
+        ),
+    ],
+)
+def test_names_of_registries_and_pauses_are_checked(
+    change: Callable[[dict[str, Any]], object], messages: list[str]
+) -> None:
+    assert [mistake.text for mistake in wrong(change)] == messages
+
+
 @pytest.mark.parametrize(
     ("change", "message", "place"),
     [
@@ -262,3 +305,19 @@ def test_every_twin_field_is_documented() -> None:
     ):
         assert f"`{field}`" in page
     assert "``" not in page
+
+
+def test_images_of_manifests_are_those_of_the_app() -> None:
+    container = {"name": "main", "image": "example.org/api:2"}
+    workload = {
+        "kind": "Deployment",
+        "metadata": {"name": "api"},
+        "spec": {"template": {"spec": {"containers": [container]}}},
+    }
+    app = msgspec.structs.replace(HOTEL, twin=decode(copy.deepcopy(TWIN)), images=("example.org/api:1",))
+    assert app.twin is not None
+    listed = [*app.images, *(model.image.replace("*", "x") for model in app.twin.components.values())]
+
+    (mistake,) = find_mistakes(msgspec.structs.replace(app, images=tuple(listed)), (app, [workload]))
+
+    assert mistake.text.startswith("the image 'example.org/api:2' of Deployment/api is not in `images` of app.yaml")

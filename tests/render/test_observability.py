@@ -109,6 +109,15 @@ def test_new_refuses_fault_without_observable_effect(apps):
         offer(fault_type, hotel, objects, Reference("Deployment", "mongodb-rate"))
 
 
+def test_refused_caller_is_named_where_others_pass_user_requests_on(app):
+    objects, catalog = render_app(app, {}, 50, app.namespace), Catalog()
+    local, currency = catalog.fault("service-internal-traffic-local"), Reference("Service", "currency")
+    assert offer(local, app, objects, currency, {"caller": "checkout"}).fault.effect
+    with pytest.raises(AuthoringError, match="user requests do not pass from frontend to currency") as refused:
+        offer(local, app, objects, currency, {"caller": "frontend"})
+    assert [f.expected for f in refused.value.findings] == ["an effect on requests of checkout"]
+
+
 def test_deny_ingress_targets_need_callers(app):
     objects, catalog = render_app(app, {}, 50, app.namespace), Catalog()
     wall = catalog.fault("network-policy-deny-ingress")

@@ -16,6 +16,7 @@ from scenario_kit.render.faults.template_context import Scope
 from scenario_kit.render.objects.lookup import find_workload_behind, format_reference
 from scenario_kit.render.simulation.changes import NoChange
 from scenario_kit.render.simulation.observability import find_idle, resolves
+from scenario_kit.render.simulation.request_paths import trace_traffic
 from scenario_kit.render.templating.authoring_error import build_error
 from scenario_kit.render.templating.engine import render
 from scenario_kit.render.templating.target import resolve_target
@@ -165,11 +166,19 @@ def _require_traffic(rendered: Fault, app: App, objects: Sequence[Object]) -> No
         return
     again = rendered.rollout is not None and rendered.rollout.reconnect == "Callers"
     if names := find_idle(rendered.effect, app, component.name, inbound=_is_inbound(rendered, obj), reconnected=again):
+        seen = ", ".join(names)
+        paths = trace_traffic(app)
+        callers = (
+            ", ".join(sorted(caller for caller, callee in paths.calls if callee == component.name)) if paths else ""
+        )
         raise build_error(
             "SK304",
-            f"{rendered.type} at {rendered.target}: user requests do not pass through {component.name}",
-            observed=f"its effect would only be visible in requests of {', '.join(names)}",
-            expected="a target on the path of user requests",
+            f"{rendered.type} at {rendered.target}: user requests do not pass "
+            + (f"from {seen} to {component.name}" if callers else f"through {component.name}"),
+            observed=f"its effect would only be visible in requests of {seen}",
+            expected=f"an effect on requests of {', '.join(callers)}"
+            if callers
+            else "a target on the path of user requests",
             why="failures of a component that is only called at startup, on cache misses or by browsers go unnoticed",
             fix="choose another target, or add a second fault that causes calls to this one",
         )

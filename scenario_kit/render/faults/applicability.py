@@ -176,9 +176,7 @@ def _require_traffic(rendered: Fault, app: App, objects: Sequence[Object]) -> No
             f"{rendered.type} at {rendered.target}: user requests do not pass "
             + (f"from {seen} to {component.name}" if callers else f"through {component.name}"),
             observed=f"its effect would only be visible in requests of {seen}",
-            expected=f"an effect on requests of {', '.join(callers)}"
-            if callers
-            else "a target on the path of user requests",
+            expected=f"an effect on requests of {callers}" if callers else "a target on the path of user requests",
             why="failures of a component that is only called at startup, on cache misses or by browsers go unnoticed",
             fix="choose another target, or add a second fault that causes calls to this one",
         )

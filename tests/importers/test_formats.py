@@ -321,6 +321,15 @@ def test_injection_under_an_unknown_condition_is_a_question(catalog: Catalog) ->
     assert any("under a condition" in question for question in result.drafts[0].questions)
 
 
+def test_abstract_class_is_no_problem_of_its_own(catalog: Catalog) -> None:
+    text = SEVERAL.replace(
+        "    def inject_fault", "    @abstractmethod\n    def set_limit(self): ...\n\n    def inject_fault"
+    )
+    result = import_text("sregym", catalog, text.partition("class ProblemRegistry")[0], "p.py")
+
+    assert not result.drafts
+
+
 def test_only_registries_instantiate_problems(catalog: Catalog) -> None:
     text = (
         INPUTS["sregym"].read_text()

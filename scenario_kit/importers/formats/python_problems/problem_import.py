@@ -19,6 +19,7 @@ from scenario_kit.importers.formats.python_problems.source import (
     Instance,
     ProblemClass,
     SourceStatement,
+    format_name,
     has_no_effect,
     list_classes,
     list_instances,
@@ -128,6 +129,9 @@ def _is_problem(each: ProblemClass, classes: Mapping[str, ProblemClass], form: P
 
 def _is_abstract(each: ProblemClass, problems: Mapping[str, ProblemClass]) -> bool:
     """Return whether a class is only a base class, or a level of another problem."""
+    decorators = (format_name(name) for method in each.methods.values() for name in method.decorator_list)
+    if any(name.rpartition(".")[2] == "abstractmethod" for name in decorators):
+        return True
     derived = any(each.name in other.bases for other in problems.values() if other is not each)
     return (derived and "inject_fault" not in each.methods) or ("inject_fault" not in each.methods and bool(each.bases))
 

@@ -20,7 +20,7 @@ def list_repair_calls(runbook: Runbook) -> list[dict[str, Any]] | None:
     for procedure in runbook.procedures:
         if procedure.use != "Solution" or fixed >= set(procedure.solution.fixes):
             continue
-        built = [_build_call(change, runbook.objects) for change in procedure.solution.changes]
+        built = [_build_call(change, runbook) for change in procedure.solution.changes]
         if all(call is not None for call in built):
             calls += [call for call in built if call is not None]
             fixed |= set(procedure.solution.fixes)
@@ -28,7 +28,7 @@ def list_repair_calls(runbook: Runbook) -> list[dict[str, Any]] | None:
     return calls if needed and fixed >= needed else None
 
 
-def _build_call(change: Change, objects: Sequence[Object]) -> dict[str, Any] | None:
+def _build_call(change: Change, runbook: Runbook) -> dict[str, Any] | None:
     """Build the call for a change; None if no single kubectl command does it."""
     data = change.to_json()
     operation = change.operation
@@ -39,19 +39,21 @@ def _build_call(change: Change, objects: Sequence[Object]) -> dict[str, Any] | N
         return None
     ref = operation.ref
     kind = ".".join(filter(None, (ref.kind, ref.group))).lower()
+    namespace = ref.within(runbook.namespace, runbook.namespaces).namespace
+    space = "" if namespace == runbook.namespace else f" -n {namespace}"
     match keyword:
         case "patch":
             body = data["patch"]
             document = json.dumps(body["patch"]).replace("'", "'\\''")
-            return _call(f"patch {kind} {ref.name} --type {body['type'].lower()} -p '{document}'")
+            return _call(f"patch {kind} {ref.name}{space} --type {body['type'].lower()} -p '{document}'")
         case "delete":
-            return _call(f"delete {kind} {ref.name}")
+            return _call(f"delete {kind} {ref.name}{space}")
         case "restart" if ref.kind == "StatefulSet" and data["restart"].get("dropOld"):
-            return _call(f"delete pod {' '.join(_list_pods(ref.name, objects))}")
+            return _call(f"delete pod {' '.join(_list_pods(ref.name, runbook.objects))}{space}")
         case "restart":
-            return _call(f"rollout restart {kind}/{ref.name}")
+            return _call(f"rollout restart {kind}/{ref.name}{space}")
         case _:
-            return _call(f"scale {kind}/{ref.name} --replicas={data['scale']['replicas']}")
+            return _call(f"scale {kind}/{ref.name}{space} --replicas={data['scale']['replicas']}")
 
 
 def _list_pods(stateful_set: str, objects: Sequence[Object]) -> list[str]:

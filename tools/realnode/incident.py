@@ -97,7 +97,7 @@ def live_through(cluster: RealCluster, file: Path, kubectl: Path, say: Callable[
         return time.time()
 
     applied_at = time.time()
-    cluster.run_kubectl("apply", "-f", "-", stdin=yaml.safe_dump(document))
+    cluster.run_kubectl("apply", "--server-side", "-f", "-", stdin=yaml.safe_dump(document))
     await_condition("Accepted", 60)
     say(f"{scenario.name}: accepted")
     await_condition("FaultsInjected", _SYMPTOMS)

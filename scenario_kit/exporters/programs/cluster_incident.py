@@ -26,7 +26,8 @@ class ClusterIncident:
         Raises:
             RuntimeError: it does not become ready in time.
         """
-        self._run("apply", "-f", str(self.file))
+        # Client-side apply does not send nulls, by which patches remove fields.
+        self._run("apply", "--server-side", "--force-conflicts", "-f", str(self.file))
         self._run("wait", f"scenario/{self.name}", "--for=condition=Ready", f"--timeout={SECONDS['Ready']}s")
         namespace = self.read_status().get("namespace", "")
         if not namespace:

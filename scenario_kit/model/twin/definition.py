@@ -11,6 +11,7 @@ from typing import Annotated, Any
 import msgspec
 
 from scenario_kit.model.base import Object, Value
+from scenario_kit.model.json_document import Place
 from scenario_kit.model.twin.address import RegistryModel
 from scenario_kit.model.twin.component import ComponentModel
 from scenario_kit.model.twin.edge import Edge
@@ -19,9 +20,6 @@ from scenario_kit.model.twin.flag import FlagModel
 from scenario_kit.model.twin.load import LoadModel
 from scenario_kit.model.twin.queue import QueueModel
 from scenario_kit.model.twin.telemetry import CollectorModel, Exporter
-
-#: A place in the document: names of fields, keys of maps, and indices of lists.
-Place = tuple[str | int, ...]
 
 
 class Assumption(Value, frozen=True, kw_only=True):
@@ -63,16 +61,6 @@ class TwinConstants(Value, frozen=True, kw_only=True):
             "Longest back-off of a client that reconnects after an outage.", unit=SECONDS, group="Connections", ge=0
         ),
     ] = 120.0
-    first_dial_seconds: Annotated[
-        float,
-        describe(
-            "How long an attempt of a gRPC channel to connect hangs that begins during a partition; 0 for as long as "
-            "the client library of the caller's language waits.",
-            unit=SECONDS,
-            group="Connections",
-            ge=0,
-        ),
-    ] = 0.0
     tcp_timeout_seconds: Annotated[
         float,
         describe(

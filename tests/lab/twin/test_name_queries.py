@@ -15,7 +15,6 @@ from scenario_kit.lab.twin.network.name_queries import (
 from scenario_kit.lab.twin.outcome import ConnectionOutcome
 from scenario_kit.model import NetworkEffect
 from scenario_kit.model.twin.component import ComponentModel
-from scenario_kit.model.twin.definition import TwinConstants
 from tests.lab.twin import tiny
 from tests.lab.twin.dialling import ADDRESS, Surroundings, between, edge
 from tests.lab.twin.outcomes import observe
@@ -99,9 +98,8 @@ def test_late_queries_add_up_over_the_search_path(host: str, dialect: str, delay
     ],
 )
 def test_channel_waits_as_long_as_its_library(dialect: str, seconds: float) -> None:
-    assert find_channel_timeout(edge(), dialect, TwinConstants()) == seconds
-    assert find_channel_timeout(edge(), dialect, TwinConstants(first_dial_seconds=2.0)) == 2.0
-    assert find_channel_timeout(edge(connect_timeout_seconds=7.0), dialect, TwinConstants()) == 7.0
+    assert find_channel_timeout(edge(), dialect) == seconds
+    assert find_channel_timeout(edge(connect_timeout_seconds=7.0), dialect) == 7.0
 
 
 def _cut_all(around: Surroundings) -> None:

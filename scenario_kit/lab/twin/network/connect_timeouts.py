@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Final
 
 from scenario_kit.lab.twin.network.traffic_shaping import CONNECT_SECONDS
-from scenario_kit.model.twin.definition import TwinConstants
 from scenario_kit.model.twin.edge import Edge
 
 #: The limit of gRPC's core and Go libraries for an attempt to connect: the minimum of their back-off.
@@ -23,10 +22,8 @@ CHANNEL_RESOLVE_SECONDS: Final = 30.0
 _KERNEL: Final = frozenset({"dotnet", "node", "rust"})
 
 
-def find_channel_timeout(edge: Edge, dialect: str, constants: TwinConstants) -> float:
+def find_channel_timeout(edge: Edge, dialect: str) -> float:
     """Return the seconds after which an attempt of a gRPC channel to connect fails."""
     if edge.connect_timeout_seconds > 0.0:
         return edge.connect_timeout_seconds
-    if constants.first_dial_seconds:
-        return constants.first_dial_seconds
     return CONNECT_SECONDS if dialect in _KERNEL else _GRPC.get(dialect, _GRPC_SECONDS)

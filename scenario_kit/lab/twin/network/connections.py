@@ -231,7 +231,7 @@ class Connections:
             return cut[0]
         state.dial_cut_since = start if state.dial_cut_since is None else state.dial_cut_since
         if cut[0].outcome == ConnectionOutcome.CONNECTION_TIMEOUT:
-            limit = find_channel_timeout(edge, caller.dialect, self._constants)
+            limit = find_channel_timeout(edge, caller.dialect)
         else:
             limit = min(cut[0].resolve_seconds, CHANNEL_RESOLVE_SECONDS)
         return cut[0]._replace(fails_at=state.dial_cut_since + limit)

@@ -42,7 +42,6 @@ class StartupDependencies:
 
     def __init__(self, parameters: TwinDefinition) -> None:
         self._edges: dict[tuple[str, str], Edge] = {(e.caller, e.callee): e for e in reversed(parameters.edges)}
-        self._constants = parameters.constants
         self._waiting: dict[tuple[str, str], _Waiting] = {}
 
     def edge(self, caller: str, callee: str) -> Edge:
@@ -116,7 +115,7 @@ class StartupDependencies:
         if edge.connect_timeout_seconds < 0.0:
             return edge.connect_attempts * (edge.timeout_seconds or CONNECT_SECONDS)
         if edge.protocol == "grpc":
-            return find_channel_timeout(edge, process.dialect, self._constants)
+            return find_channel_timeout(edge, process.dialect)
         return edge.connect_timeout_seconds or CONNECT_SECONDS
 
     def _put(self, process: Process, need: Need, words: str) -> str:

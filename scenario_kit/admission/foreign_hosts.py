@@ -10,7 +10,7 @@ from scenario_kit.admission.bounds import AdmissionBounds
 from scenario_kit.admission.breach import Breach, Keys
 from scenario_kit.admission.hosts import LOOPBACK, NOWHERE, PRIVATE, find_arguments, is_within, parse_registry
 from scenario_kit.admission.pods import find_pod_specs, list_actions, list_containers
-from scenario_kit.admission.program_texts import ReadText, list_inputs, list_texts
+from scenario_kit.admission.program_texts import ReadText, find_sources, list_inputs, list_texts
 from scenario_kit.model import Object
 from scenario_kit.model.kubernetes.ip_address import is_ip_address
 
@@ -60,8 +60,8 @@ def _is_same(one: Object, other: Object) -> bool:
 def _check_readers(obj: Object, state: Sequence[Object], bounds: AdmissionBounds) -> Iterator[Breach]:
     """Check what the variables of all pods show of a ConfigMap or a Secret."""
     name = (obj["kind"], obj["metadata"]["name"])
-    for other in state:
-        for read in list_inputs(other, state):
+    for reader in (other for other in state if name in find_sources(other)):
+        for read in list_inputs(reader, state):
             if name in read.sources:
                 yield from _check_text(read._replace(keys=("data",)), bounds)
 

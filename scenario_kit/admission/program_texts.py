@@ -99,6 +99,23 @@ def list_inputs(obj: Object, objects: Iterable[Object] = ()) -> Iterator[ReadTex
             yield from _list_commands(container, place, environment)
 
 
+@cache_by_identity(maxsize=1024)
+def find_sources(obj: Object) -> frozenset[Name]:
+    """Find the ConfigMaps and Secrets from which an object's containers take variables."""
+    containers = [container for keys, spec in find_pod_specs(obj) for _, container in list_containers(spec, keys)]
+    groups = [source for container in containers for _, source in list_mappings(container.get("envFrom"))]
+    single = [each.get("valueFrom") for container in containers for _, each in list_mappings(container.get("env"))]
+    return frozenset(
+        (kind, _read_name(ref))
+        for kind, field in _SOURCES.items()
+        for ref in (
+            *(source.get(f"{field}Ref") for source in groups),
+            *(source.get(f"{field}KeyRef") for source in single if isinstance(source, Mapping)),
+        )
+        if isinstance(ref, Mapping)
+    )
+
+
 def _find_metadata(obj: Object, keys: Keys) -> Mapping[str, Any]:
     """Return the metadata beside a pod spec."""
     part: Any = obj

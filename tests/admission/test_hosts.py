@@ -10,7 +10,7 @@ import pytest
 from scenario_kit.admission import derive_bounds
 from scenario_kit.admission.foreign_hosts import is_own_host
 from scenario_kit.admission.hosts import LOOPBACK, find_arguments, find_hosts, is_within, parse_registry
-from scenario_kit.admission.program_texts import list_texts
+from scenario_kit.admission.program_texts import find_sources, list_texts
 from scenario_kit.catalog import Catalog
 
 
@@ -245,6 +245,17 @@ def test_variables_of_a_whole_object_are_read(prefix: str, address: bool) -> Non
     (read,) = list_texts(pod(envFrom=[{"prefix": prefix, "configMapRef": {"name": "settings"}}]), [SETTINGS])
 
     assert (read.text, read.address, read.sources) == ("evil.io", address, {("ConfigMap", "settings")})
+
+
+def test_sources_of_variables_are_found() -> None:
+    taken = [
+        {"name": "A", "valueFrom": {"configMapKeyRef": {"name": "settings", "key": "zone"}}},
+        {"name": "B", "valueFrom": {"fieldRef": {"fieldPath": "status.podIP"}}},
+        {"name": "C", "valueFrom": "misshapen"},
+    ]
+    found = find_sources(pod(env=taken, envFrom=[{"secretRef": {"name": "keys"}}, {"configMapRef": "misshapen"}]))
+
+    assert found == {("ConfigMap", "settings"), ("Secret", "keys")}
 
 
 def test_labels_in_a_volume_are_read() -> None:

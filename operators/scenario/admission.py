@@ -22,6 +22,7 @@ from scenario_kit.load.rules import build_finding, load_rules
 from scenario_kit.load.yaml.document import format_place
 from scenario_kit.model import Finding, Object, Position, Runbook, Scenario, Severity, TrialSpec, TrialStep
 from scenario_kit.model.results.trial import ClockMode
+from scenario_kit.model.shortening import shorten_list
 
 #: Selects virtual time for a live scenario: the incident is active at once, and time advances only on request.
 CLOCK_ANNOTATION: Final = "scenariokit.io/clock"
@@ -97,12 +98,11 @@ def check_object(settings: Settings, obj: Object) -> Refusal | None:
 
 def check_nulls(obj: Object) -> Refusal | None:
     """Return a refusal if ``kubectl apply`` left out nulls, by which patches remove fields."""
-    lost = [format_place(place) for place in find_lost_nulls(obj)]
+    lost = [f"`{format_place(place)}`" for place in find_lost_nulls(obj)]
     if not lost:
         return None
-    more = f" and {len(lost) - 1} more" if len(lost) > 1 else ""
     message = (
-        f"`{lost[0]}`{more} is null in the file, which removes a field, and `kubectl apply` does not send nulls;"
+        f"{shorten_list(lost, 1)} is null in the file, which removes a field, and `kubectl apply` does not send nulls;"
         " apply it with: kubectl apply --server-side --force-conflicts -f …"
     )
     return Refusal("NullsNotSent", message)

@@ -13,15 +13,13 @@ from scenario_kit.load.promql.recording import build_recorded_expression, inline
 from scenario_kit.model import AlertRule, EntityLabel, Object
 from scenario_kit.model.authored.alert_rule import EVALUATION
 from scenario_kit.model.base import convert
+from scenario_kit.model.json_document import Place
 
 #: Fields of Prometheus rule groups and rules.
 _GROUP_FIELDS: Final = ("name", "interval", "labels")
 _RULE_FIELDS: Final = ("record", "alert", "expr", "for", "keep_firing_for", "labels", "annotations")
 _UNITS: Final = {"y": 31_536_000, "w": 604_800, "d": 86_400, "h": 3_600, "m": 60, "s": 1, "ms": 0.001}
 _PART: Final = re.compile(r"([0-9]+)(ms|[ywdhms])")
-
-#: Path within the document of a pack.
-Place = tuple[str | int, ...]
 
 
 class WrittenRule(NamedTuple):

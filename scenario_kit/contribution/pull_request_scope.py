@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from scenario_kit.model import Finding, Severity, Value
+from scenario_kit.model.shortening import shorten_list
 
 SCENARIOS: Final = "catalog/scenarios/"
 #: Files of a scenario's folder that only the maintainers' machine writes, after the merge.
@@ -202,8 +203,7 @@ def _build_finding(code: str, message: str, expected: str, fix: str) -> Finding:
 
 
 def _join_names(names: Sequence[str]) -> str:
-    shown = ", ".join(_make_printable(n) for n in names[:_SHOWN])
-    return shown + (f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else "")
+    return shorten_list([_make_printable(n) for n in names], _SHOWN)
 
 
 def _make_printable(text: str) -> str:

@@ -17,7 +17,7 @@ from scenario_kit.draft.matrix_alerts import find_row, list_warnings, promise_al
 from scenario_kit.draft.probe_timeouts import is_outlived, list_cautions
 from scenario_kit.draft.texts import write_brief, write_description, write_question, write_title
 from scenario_kit.errors import AuthoringError, UsageError
-from scenario_kit.load.yaml.document import parse_scalar
+from scenario_kit.load.yaml.scalars import parse_scalar
 from scenario_kit.load.yaml.yaml11 import explain_yaml11
 from scenario_kit.model import App, Change, Component, Fault, FaultType, Object, Reference
 from scenario_kit.model.authored.contamination_canary import CANARY, CANARY_KEY

@@ -13,8 +13,10 @@ from typing import Any, Final
 from scenario_kit.errors import AuthoringError
 from scenario_kit.importers.decisions import ImportDecision, Treatment
 from scenario_kit.importers.inputs import InputDocument
-from scenario_kit.load.yaml.document import Path_, format_place, shorten_text
+from scenario_kit.load.yaml.document import format_place
 from scenario_kit.model import Position
+from scenario_kit.model.json_document import Place
+from scenario_kit.model.shortening import shorten_text
 
 _UNKNOWN: Final = "no counterpart"
 _UNDRAFTED: Final = "it belongs to an object from which no draft was written"
@@ -26,9 +28,9 @@ class ImportLedger:
     def __init__(self) -> None:
         self.decisions: list[ImportDecision] = []
         self._documents: list[InputDocument] = []
-        self._covered: set[tuple[int, Path_]] = set()
-        self._read: set[tuple[int, Path_]] = set()
-        self._undrafted: set[tuple[int, Path_]] = set()
+        self._covered: set[tuple[int, Place]] = set()
+        self._read: set[tuple[int, Place]] = set()
+        self._undrafted: set[tuple[int, Place]] = set()
 
     def open_document(self, document: InputDocument) -> InputNode:
         """Open a document, each of whose values needs a decision."""
@@ -56,27 +58,27 @@ class ImportLedger:
                     )
                 )  # fmt: skip
 
-    def cover(self, number: int, place: Path_) -> None:
+    def cover(self, number: int, place: Place) -> None:
         """Mark a value and everything inside as decided."""
         self._covered.add((number, place))
 
-    def is_covered(self, number: int, place: Path_) -> bool:
+    def is_covered(self, number: int, place: Place) -> bool:
         """Return whether a value or an enclosing one is decided."""
         return any((number, place[:length]) in self._covered for length in range(len(place) + 1))
 
-    def mark_read(self, number: int, place: Path_) -> None:
+    def mark_read(self, number: int, place: Place) -> None:
         """Mark a container as read: its children need decisions, it does not."""
         self._read.add((number, place))
 
-    def mark_undrafted(self, number: int, place: Path_) -> None:
+    def mark_undrafted(self, number: int, place: Place) -> None:
         """Mark a value as the source of no draft, which is the reason that undecided values inside are refused."""
         self._undrafted.add((number, place))
 
-    def get_position(self, number: int, place: Path_) -> Position:
+    def get_position(self, number: int, place: Place) -> Position:
         """Return the position of a value, or of its key if it has one."""
         return self._documents[number].positions.key(*place)
 
-    def get_value_position(self, number: int, place: Path_) -> Position:
+    def get_value_position(self, number: int, place: Place) -> Position:
         """Return the position of the value itself."""
         return self._documents[number].positions.value(*place)
 
@@ -93,8 +95,8 @@ class ImportLedger:
         return tuple(sorted(self.decisions, key=lambda each: _order(each.position)))
 
     def _list_uncovered(
-        self, number: int, touched: set[Path_], place: Path_, value: Any
-    ) -> Iterator[tuple[Path_, Any]]:
+        self, number: int, touched: set[Place], place: Place, value: Any
+    ) -> Iterator[tuple[Place, Any]]:
         """Yield the outermost values without a decision; containers that were read need none."""
         if (number, place) in self._covered:
             return
@@ -105,7 +107,7 @@ class ImportLedger:
         for step, part in parts:
             yield from self._list_uncovered(number, touched, (*place, step), part)
 
-    def _list_touched(self, number: int) -> set[Path_]:
+    def _list_touched(self, number: int) -> set[Place]:
         """List the paths of a document that were read or decided, with their ancestors."""
         places = [place for n, place in (*self._covered, *self._read) if n == number]
         return {place[:length] for place in places for length in range(len(place) + 1)}
@@ -114,7 +116,7 @@ class ImportLedger:
 class InputNode:
     """A value of a document that needs a decision."""
 
-    def __init__(self, ledger: ImportLedger, number: int, place: Path_, value: Any) -> None:
+    def __init__(self, ledger: ImportLedger, number: int, place: Place, value: Any) -> None:
         self.ledger, self.number, self.place, self.value = ledger, number, place, value
 
     def __iter__(self) -> Iterator[InputNode]:
@@ -214,7 +216,7 @@ def list_children(value: Any) -> Iterator[tuple[str | int, Any]]:
         yield from enumerate(value)
 
 
-def list_leaves(value: Any, place: Path_) -> Iterator[str]:
+def list_leaves(value: Any, place: Place) -> Iterator[str]:
     """List the paths of all leaves inside."""
     for step, part in list_children(value):
         if isinstance(part, dict | list) and part:

@@ -17,6 +17,7 @@ from scenario_kit.load.rules import build_finding
 from scenario_kit.model import Finding, Object, Runbook, Value
 from scenario_kit.model.chaos.kinds import GROUP as CHAOS_GROUP
 from scenario_kit.model.kubernetes.reference import GROUP
+from scenario_kit.model.shortening import shorten_list
 
 #: Texts of fewer words are too common to give anything away.
 _MIN_WORDS: Final = 4
@@ -165,8 +166,7 @@ def find_leaks(read: Iterable[ReadableText], sought: Iterable[Token]) -> list[Fi
 
 def _build_finding(token: Token, places: list[ReadableText]) -> Finding:
     named = list(dict.fromkeys(p.where for p in places))
-    more = f" and {len(named) - _MAX_PLACES} more" if len(named) > _MAX_PLACES else ""
-    observed = "; ".join(named[:_MAX_PLACES]) + more
+    observed = shorten_list(named, _MAX_PLACES, "; ")
     if token.injector:
         return build_finding(
             "SK442",

@@ -9,6 +9,7 @@ from typing import Final
 
 from scenario_kit.load.rules import build_finding
 from scenario_kit.model import Finding, Object
+from scenario_kit.model.shortening import shorten_list
 from scenario_kit.schema.writable import APP_ROLE
 
 #: Kinds that change by themselves: heartbeats, bookkeeping, history.
@@ -67,7 +68,7 @@ def compare(
         build_finding(
             "SK306",
             message="the trial left changes behind",
-            observed="; ".join(problems[:12]) + (f"; and {len(problems) - 12} more" if len(problems) > 12 else ""),
+            observed=shorten_list(problems, 12, "; "),
             expected="nothing left, nothing missing, nothing changed",
             why="residue of one trial is a hidden fault of the next",
             fix="add an `undo` to the fault for state that receipts do not cover",

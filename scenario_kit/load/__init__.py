@@ -15,11 +15,11 @@ from scenario_kit.load.schema.former_names import find_former_names
 from scenario_kit.load.schema.schemas import check_schema
 from scenario_kit.load.schema.suggest import COLLECTIONS, did_you_mean, suggest, suggest_path
 from scenario_kit.load.schema.validation import LocatedFinding, find_mistakes, report_former_names
-from scenario_kit.load.yaml.document import Document, Path_, Positions, parse, read_document
+from scenario_kit.load.yaml.document import Document, Positions, parse, read_document
 from scenario_kit.load.yaml.edit import Put
 from scenario_kit.load.yaml.object_positions import ObjectPositions
 from scenario_kit.model import FaultType, Finding, Object, Position, Scenario, ScenarioSpec, Severity
-from scenario_kit.model.json_document import get_part
+from scenario_kit.model.json_document import Place, get_part
 from scenario_kit.schema import build_authoring_schema, source
 
 __all__ = [
@@ -100,7 +100,7 @@ def _build_scenario(document: Document) -> Loaded:
     )
 
 
-def _list_held_types(spec: Object) -> Iterator[tuple[Path_, Object]]:
+def _list_held_types(spec: Object) -> Iterator[tuple[Place, Object]]:
     """List the fault types that a scenario holds, each with its place."""
     for i, definition in enumerate(spec.get("faultTypes") or ()):
         yield ("spec", "faultTypes", i), definition
@@ -173,7 +173,7 @@ def read_plan(path: Path) -> tuple[Object, Positions]:
 def parse_app(document: Document) -> Object:
     """Validate an app; raises as ``load_app``, except for the file."""
     data = _check_document("App", document)
-    places: list[Path_] = [("options",), *(("versions", version, "options") for version in data["versions"])]
+    places: list[Place] = [("options",), *(("versions", version, "options") for version in data["versions"])]
     broken: list[LocatedFinding] = []
     for place in places:
         schema = get_part(data, place) or {}
@@ -225,7 +225,7 @@ def _check_document(kind: str, document: Document) -> Object:
     return data
 
 
-def _needs(schema: Any, positions: Positions, place: Path_) -> Iterator[LocatedFinding]:
+def _needs(schema: Any, positions: Positions, place: Place) -> Iterator[LocatedFinding]:
     """Report values of ``x-requires`` that are not lists of capabilities."""
     properties = schema.get("properties") if isinstance(schema, dict) else None
     for name, part in properties.items() if isinstance(properties, dict) else ():

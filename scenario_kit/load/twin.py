@@ -14,7 +14,8 @@ from scenario_kit.load.schema.former_names import FormerName, find_former_names,
 from scenario_kit.load.schema.validation import report_former_names
 from scenario_kit.load.yaml.document import Document, read_document
 from scenario_kit.model import Finding, Object, Position, Severity
-from scenario_kit.model.twin import DefinitionError, Place, TwinDefinition, TwinDocument, decode, spell
+from scenario_kit.model.json_document import Place
+from scenario_kit.model.twin import DefinitionError, TwinDefinition, TwinDocument, decode, spell
 from scenario_kit.schema.source import FORMER_NAMES
 
 #: Names of JSON types, as in other validation errors.

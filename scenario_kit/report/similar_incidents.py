@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from scenario_kit.campaign.results.result import Lookalike, Neighbour, Resemblance
+from scenario_kit.model.shortening import shorten_list
 
 _NAMED: Final = 3
 #: Maximum number of listed objects.
@@ -22,7 +23,9 @@ def _describe_difference(near: Neighbour) -> str:
     if not near.here and not near.there:
         return f"{alike}; indistinguishable"
     ways = [
-        f"only {where}: {_format_some(signs)}" for where, signs in (("here", near.here), ("there", near.there)) if signs
+        f"only {where}: {shorten_list(signs, _NAMED)}"
+        for where, signs in (("here", near.here), ("there", near.there))
+        if signs
     ]
     return f"{alike}; {'; '.join(ways)}"
 
@@ -36,15 +39,9 @@ def describe_resembling(found: Resemblance | None) -> list[tuple[str, str]]:
         places.setdefault(each.target, []).append(each)
     lines = [("Same alerts", f"{len(found.faults) or 'none'} of the {found.compared:,} faults that raised any")]
     for target, faults in list(places.items())[:_PLACES]:
-        shown = [f"{each.fault} ({_format_some(each.there)})" if each.there else each.fault for each in faults[:_NAMED]]
-        more = f", and {len(faults) - _NAMED} more" if len(faults) > _NAMED else ""
-        lines.append((f"{target}, the cause itself" if faults[0].same_place else target, ", ".join(shown) + more))
+        shown = [f"{each.fault} ({shorten_list(each.there, _NAMED)})" if each.there else each.fault for each in faults]
+        lines.append((f"{target}, the cause itself" if faults[0].same_place else target, shorten_list(shown, _NAMED)))
     if len(places) > _PLACES:
         left = [each for faults in list(places.values())[_PLACES:] for each in faults]
         lines.append((f"{len(places) - _PLACES} more objects", f"{len(left)} faults; report.json has them all"))
     return lines
-
-
-def _format_some(signs: tuple[str, ...]) -> str:
-    more = f" and {len(signs) - _NAMED} more" if len(signs) > _NAMED else ""
-    return ", ".join(signs[:_NAMED]) + more

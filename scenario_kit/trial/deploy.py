@@ -19,6 +19,7 @@ from scenario_kit.model.chaos.kinds import GROUP as CHAOS_GROUP
 from scenario_kit.model.kubernetes.pod_template import POD_KINDS
 from scenario_kit.model.kubernetes.reference import WORKLOADS, make_object_reference
 from scenario_kit.model.kubernetes.status import is_terminating
+from scenario_kit.model.shortening import shorten_list
 from scenario_kit.render.apps.placement import list_shared
 from scenario_kit.schema.writable import OWNED
 from scenario_kit.trial import cluster_capacity
@@ -198,8 +199,7 @@ def _list_unready(context: TrialContext) -> list[str]:
 
 
 def _report_not_ready(waiting: list[str], why: str) -> Finding:
-    more = f"; and {len(waiting) - _NAMED} more" if len(waiting) > _NAMED else ""
-    names = f"not available after {READY_DEADLINE} s: {', '.join(waiting[:_NAMED])}{more}"
+    names = f"not available after {READY_DEADLINE} s: {shorten_list(waiting, _NAMED)}"
     return build_finding(
         "SK301",
         message="the app did not become ready",

@@ -10,6 +10,7 @@ from scenario_kit.load.rules import build_finding
 from scenario_kit.model import Check, CheckResult, Fault, Finding
 from scenario_kit.model.authored.check import ObjectCheck
 from scenario_kit.model.kubernetes.reference import WORKLOADS
+from scenario_kit.model.shortening import shorten_list
 from scenario_kit.observe import symptoms
 from scenario_kit.observe.entities import find_by_name
 from scenario_kit.trial.engine.context import TRAFFIC_WINDOW, TrialContext
@@ -80,7 +81,7 @@ def _warn_of_blind(fault: Fault, failed: Sequence[CheckResult], seen: Sequence[s
     return build_finding(
         "SK332",
         message=f"'{fault.name}' ({fault.type} on {fault.target}) takes effect, but its checks do not show it",
-        observed=f"{_describe(failed)}; but {_join(seen)}",
+        observed=f"{_describe(failed)}; but {shorten_list(seen, _MOST, '; ')}",
         expected="an effect check that holds",
         why="the checks report no effect although there is one",
         fix=f"let `effect` of fault type '{fault.type}' check for that",
@@ -93,7 +94,7 @@ def _warn_of_hidden(fault: Fault, failed: Sequence[CheckResult], seen: Sequence[
     return build_finding(
         "SK333",
         message=f"the effect of '{fault.name}' ({fault.type} on {fault.target}) is hidden by {named}",
-        observed=f"{_describe(failed)}; {_join(seen)}",
+        observed=f"{_describe(failed)}; {shorten_list(seen, _MOST, '; ')}",
         expected="an effect check that also holds while the other is in force",
         why="only trials that repair or omit the other fault show the effect of this one",
         fix=f"start '{fault.name}' before {named}, or drop it if it has no effect of its own",
@@ -102,8 +103,3 @@ def _warn_of_hidden(fault: Fault, failed: Sequence[CheckResult], seen: Sequence[
 
 def _describe(failed: Sequence[CheckResult]) -> str:
     return "; ".join(f"{result.describe}: {result.observed}" for result in failed)
-
-
-def _join(seen: Sequence[str]) -> str:
-    more = len(seen) - _MOST
-    return "; ".join(seen[:_MOST]) + (f"; {more} more" if more > 0 else "")

@@ -10,6 +10,7 @@ import msgspec
 
 from scenario_kit.model import Finding, Reference, StepStatus, Value
 from scenario_kit.model.kubernetes.timestamp import Timestamp, format_timestamp
+from scenario_kit.model.shortening import shorten_list
 
 #: Conditions of a Trial, in the order in which they become true. Reasons are PascalCase (docs/reference).
 CONDITIONS: Final = ("AppReady", "BaselineQuiet", "FaultsInjected", "SymptomsPresent", "Resolved", "Clean", "Succeeded")
@@ -120,8 +121,7 @@ def set_condition(
 
 def truncate_reasons(reasons: Sequence[str]) -> str:
     """Return reasons as one message of a condition; those that are too many for a line are counted."""
-    left = len(reasons) - _MOST_REASONS
-    return "; ".join([*reasons[:_MOST_REASONS], *([f"and {left} more"] if left > 0 else [])])[:_LONGEST_MESSAGE]
+    return shorten_list(reasons, _MOST_REASONS, "; ")[:_LONGEST_MESSAGE]
 
 
 def format_wall_time() -> str:

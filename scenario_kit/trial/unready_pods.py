@@ -8,6 +8,7 @@ from typing import Any, Final
 from scenario_kit.model import Object
 from scenario_kit.model.kubernetes.pod_spec import list_sidecars
 from scenario_kit.model.kubernetes.status import list_serving_statuses
+from scenario_kit.model.shortening import shorten_list
 
 #: Reasons of waiting containers that say nothing more than that they are not up yet.
 _NORMAL: Final = ("ContainerCreating", "PodInitializing")
@@ -23,8 +24,7 @@ def explain_unready_pods(pods: Iterable[Object]) -> str:
     for pod in sorted(pods, key=lambda p: str(p["metadata"]["name"])):
         for reason in _list_reasons(pod):
             reasons.setdefault(reason, str(pod["metadata"]["name"]))
-    shown = [f"Pod/{name}: {reason}" for reason, name in list(reasons.items())[:_MOST]]
-    return "; ".join([*shown, *([f"and {len(reasons) - _MOST} more"] if len(reasons) > _MOST else [])])
+    return shorten_list([f"Pod/{name}: {reason}" for reason, name in reasons.items()], _MOST, "; ")
 
 
 def suggest_fix(explanation: str) -> str:

@@ -112,7 +112,7 @@ def test_long_list_is_truncated_with_counts(runbook):
     tried = [row(ERRORS, target=f"Deployment/d{n:02}") for n in range(11)]
     tried += [row(ERRORS, target="Deployment/d00", fault=f"f{n}") for n in range(5)]
     reported = describe_resembling(find_resemblance(runbook, [repeat(ERRORS)], tried))
-    assert reported[1] == ("Deployment/d00", "f0 (no Service), f1 (no Service), f2 (no Service), and 3 more")
+    assert reported[1] == ("Deployment/d00", "f0 (no Service), f1 (no Service), f2 (no Service) and 3 more")
     assert reported[-1] == ("3 more objects", "3 faults; report.json has them all")
     assert len(reported) == 10
 

@@ -148,7 +148,7 @@ def test_observed_value_is_truncated():
     assert "Pod/a: b" in report_unneeded("Pod/a", "b", "c").message
 
 
-@pytest.mark.parametrize(("places", "observed"), [(1, "p0"), (3, "p0; p1; p2"), (4, "p0; p1; p2 and 1 more")])
+@pytest.mark.parametrize(("places", "observed"), [(1, "p0"), (3, "p0; p1; p2"), (4, "p0; p1; p2; and 1 more")])
 def test_three_places_are_named(places, observed):
     read = [ReadableText(where=f"p{i}", text="cart-delay cart-delay") for i in range(places)]
     assert find_leaks([*read, read[0]], [Token(text="cart-delay", what="a name")])[0].observed == observed

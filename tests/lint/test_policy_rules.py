@@ -12,10 +12,10 @@ from scenario_kit.catalog import Catalog, find_data_root
 from scenario_kit.lint import CHECKS, RULES, lint_file, lint_files, lint_text, list_lintable
 from scenario_kit.lint.fix import fix_text
 from scenario_kit.lint.framework.suppression import find_latest_month, get_today
-from scenario_kit.lint.simulation.place import Place
 from scenario_kit.load import LocatedFinding
 from scenario_kit.load.yaml.edit import Drop, Put, apply_edits
 from scenario_kit.model import Finding
+from scenario_kit.model.json_document import Place
 from tests.lint import policy_violations as given
 from tests.lint import truth_violations
 from tests.lint.test_rules import VIOLATIONS, base, write

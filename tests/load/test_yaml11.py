@@ -2,7 +2,7 @@
 
 import pytest
 
-from scenario_kit.load.yaml.document import parse_scalar
+from scenario_kit.load.yaml.scalars import parse_scalar
 from scenario_kit.load.yaml.yaml11 import explain_yaml11
 
 

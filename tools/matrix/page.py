@@ -8,6 +8,7 @@ from itertools import groupby
 from statistics import median
 
 from scenario_kit.model.results.matrix import MatrixRow
+from scenario_kit.model.shortening import shorten_list
 from tools.matrix.pairs import Pair
 
 _MOST = 4
@@ -106,8 +107,7 @@ def line(row: MatrixRow, reason: str) -> str:
         f"{a.name} on {a.entity} ({a.seconds:.0f} s)" if a.entity else f"{a.name} ({a.seconds:.0f} s)"
         for a in row.alerts
     ]
-    more = [f"and {len(shown) - _MOST} more"] if len(shown) > _MOST else []
-    alerts = "; ".join([*shown[:_MOST], *more]) or f"*{reason or 'none, for an unknown reason'}*"
+    alerts = shorten_list(shown, _MOST, "; ") or f"*{reason or 'none, for an unknown reason'}*"
     first = f"{row.alerts[0].seconds:.0f} s" if row.alerts else "–"
     return _cells(row.family, row.fault, row.target, alerts, first, recovery(row), str(row.date))
 

@@ -16,6 +16,7 @@ from scenario_kit.model.kubernetes.pod_resources import sum_pod_requests
 from scenario_kit.model.kubernetes.pod_template import read_pod_spec
 from scenario_kit.model.kubernetes.status import is_terminating
 from scenario_kit.model.results.trial import ALONE_LABEL
+from scenario_kit.model.shortening import shorten_list
 from scenario_kit.render.apps.placement import CLUSTER_KINDS, list_shared
 
 #: A change that requests more pods or cores leaves too little capacity for other trials.
@@ -69,7 +70,7 @@ def find_blocking_trial(runbook: Runbook, others: Iterable[Object]) -> str:
     going = sorted(t["metadata"]["name"] for t in others if _is_running(t) and (beyond or _is_exclusive(t)))
     if not going:
         return ""
-    names = f"{going[0]} and {len(going) - 1} more" if len(going) > 1 else going[0]
+    names = shorten_list(going, 1)
     if beyond:
         return f"the scenario reaches beyond its app, so it waits for other trials to end: {names}"
     return f"a trial that reaches beyond its app is running, and must run alone: {names}"

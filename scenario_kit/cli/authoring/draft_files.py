@@ -13,6 +13,7 @@ from scenario_kit.draft import build_schema_header, dump_schema
 from scenario_kit.errors import UsageError
 from scenario_kit.importers import ImportedFile
 from scenario_kit.load.staged_folders import write_files
+from scenario_kit.model.shortening import shorten_list
 
 
 def write_drafts(drafts: Sequence[ImportedFile], out: Path, catalog: Catalog) -> None:
@@ -26,7 +27,7 @@ def write_drafts(drafts: Sequence[ImportedFile], out: Path, catalog: Catalog) ->
         raise UsageError(f"{out} is not a folder", fix="pass a folder with --out")
     taken = [str(path) for draft in drafts if (path := _find_obstacle(out, draft)) is not None]
     if taken:
-        shown = ", ".join(taken[:5]) + (f" and {len(taken) - 5} more" if len(taken) > 5 else "")
+        shown = shorten_list(taken, 5)
         raise UsageError(
             f"{shown} already exists; nothing was written", fix="choose another folder with --out, or move the file"
         )

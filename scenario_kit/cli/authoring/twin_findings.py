@@ -15,7 +15,7 @@ from scenario_kit.load.rules import build_finding, load_rules
 from scenario_kit.load.twin import locate_field
 from scenario_kit.load.yaml.document import read_document
 from scenario_kit.model import App, Finding, Object, Position
-from scenario_kit.model.twin import Place
+from scenario_kit.model.json_document import Place
 from scenario_kit.render import render_app, resolve_options
 from scenario_kit.render.apps.namespaces import locate_components
 

@@ -11,11 +11,12 @@ from scenario_kit.lab.twin.dry_run import find_misses
 from scenario_kit.lab.twin.engine import Twin
 from scenario_kit.model.authored.app import App
 from scenario_kit.model.base import Object
+from scenario_kit.model.json_document import Place
 from scenario_kit.model.kubernetes.image import matches_image, normalize_image
 from scenario_kit.model.kubernetes.pod_template import POD_KINDS, read_pod_spec
 from scenario_kit.model.runtime.trace import SERVED_KINDS
 from scenario_kit.model.twin.decode import spell
-from scenario_kit.model.twin.definition import Place, TwinDefinition
+from scenario_kit.model.twin.definition import TwinDefinition
 from scenario_kit.model.twin.operation import Step
 from scenario_kit.model.twin.queue import RECORDS
 

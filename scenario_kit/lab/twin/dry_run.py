@@ -21,6 +21,7 @@ from scenario_kit.lab.twin.startup.probes import Probes
 from scenario_kit.model.authored.app import App
 from scenario_kit.model.base import Object
 from scenario_kit.model.chaos.effects import Ledger
+from scenario_kit.model.json_document import Place
 from scenario_kit.model.kubernetes.pod_labels import add_ordinal_labels, list_ordinals
 from scenario_kit.model.kubernetes.pod_spec import list_serving_containers, list_sidecars
 from scenario_kit.model.kubernetes.reference import WORKLOADS
@@ -28,8 +29,6 @@ from scenario_kit.model.kubernetes.secret import encode_secret
 from scenario_kit.model.twin.definition import TwinDefinition
 from scenario_kit.model.twin.edge import Edge
 
-#: A place in the document: field names and list indices.
-Place = tuple[str | int, ...]
 _PROBES: Final = ("startupProbe", "readinessProbe", "livenessProbe")
 #: The most pods of a StatefulSet that are simulated.
 _MAX_PODS: Final = 100

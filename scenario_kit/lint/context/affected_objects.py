@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from scenario_kit.lint.simulation.field_diff import list_written_fields
-from scenario_kit.lint.simulation.place import is_same
 from scenario_kit.model import App, Fault, Object, Reference
 from scenario_kit.model.kubernetes.pod_labels import selects_pods
 from scenario_kit.model.kubernetes.reference import WORKLOADS
@@ -45,5 +44,5 @@ def _find_pod_owners(objects: Sequence[Object], app: App, ref: Reference) -> set
 def find_components(app: App, ref: Reference) -> set[str]:
     """Return the components of a workload or a Service."""
     return {
-        c.name for c in app.components if is_same(c.workload, ref) or (ref.kind == "Service" and c.service == ref.name)
+        c.name for c in app.components if c.workload.is_same(ref) or (ref.kind == "Service" and c.service == ref.name)
     }

@@ -11,11 +11,12 @@ from typing import TypeVar
 from scenario_kit.catalog import Catalog
 from scenario_kit.errors import AuthoringError
 from scenario_kit.lint.context.scenario_context import LintContext, list_groupless
-from scenario_kit.lint.simulation.place import Place
+from scenario_kit.lint.simulation.applied_changes import apply_changes
 from scenario_kit.load import Loaded
-from scenario_kit.model import AlertRule, App, Change, Fault, FaultType, Finding, Object
+from scenario_kit.model import AlertRule, App, Fault, FaultType, Finding, Object
 from scenario_kit.model.authored.scenario import FaultUse
 from scenario_kit.model.identity_cache import cache_by_identity
+from scenario_kit.model.json_document import Place
 from scenario_kit.render import render_app, render_fault, resolve_options
 from scenario_kit.render.apps.namespaces import locate_components
 
@@ -75,26 +76,16 @@ def _simulate_changes(case: LintContext) -> LintContext:
         return case
     broken, unbroken = case.objects, []
     for place, _, fault in case.list_rendered():
-        broken, problems = _apply_changes(broken, fault.changes, case.app)
-        unbroken += [(place, error) for _, error in problems]
+        for applied in apply_changes(broken, fault.changes, case.app):
+            broken = applied.after
+            if applied.error:
+                unbroken.append((place, applied.error))
     unrepaired = []
     if not unbroken and len(case.faults) == len(case.scenario.spec.faults):
         for procedure in case.procedures():
-            _, problems = _apply_changes(broken, procedure.changes, case.app)
-            unrepaired += [((*procedure.place, "changes", j), error) for j, error in problems]
+            made = enumerate(apply_changes(broken, procedure.changes, case.app))
+            unrepaired += [((*procedure.place, "changes", j), each.error) for j, each in made if each.error]
     return replace(case, unbroken=tuple(unbroken), unrepaired=tuple(unrepaired))
-
-
-def _apply_changes(
-    objects: tuple[Object, ...], changes: tuple[Change, ...], app: App
-) -> tuple[tuple[Object, ...], list[tuple[int, AuthoringError]]]:
-    problems = []
-    for j, change in enumerate(changes):
-        try:
-            objects = change.operation.simulate(objects, app, app.namespace)
-        except AuthoringError as error:
-            problems.append((j, error))
-    return objects, problems
 
 
 def _load_types(path: Path, uses: tuple[FaultUse, ...], catalog: Catalog) -> dict[str, FaultType]:

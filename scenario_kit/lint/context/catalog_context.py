@@ -12,11 +12,11 @@ from typing import Any, ClassVar, NamedTuple
 from scenario_kit.catalog import Catalog
 from scenario_kit.catalog.alerts import InvalidRule, WrittenRule, read_rules
 from scenario_kit.errors import AuthoringError
-from scenario_kit.lint.simulation.place import Place
 from scenario_kit.lint.simulation.stages import Simulation, WrittenObject, build_stage, list_written_objects
 from scenario_kit.load import Positions
 from scenario_kit.model import AlertRule, App, Check, Fault, FaultType, Object
 from scenario_kit.model.authored.scenario import FaultUse
+from scenario_kit.model.json_document import Place
 from scenario_kit.render.apps.app import list_needs
 from scenario_kit.render.objects.object_shape import find_misshapen
 from scenario_kit.render.simulation.changes import is_whole

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from scenario_kit.lint.simulation.place import Place
 from scenario_kit.model import Change, Fault, Object
+from scenario_kit.model.json_document import Place
 
 
 class SourcePlace(NamedTuple):

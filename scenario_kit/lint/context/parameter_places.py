@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from scenario_kit.lint.simulation.place import Place
 from scenario_kit.model.authored.scenario import FaultUse
-from scenario_kit.model.json_document import walk
+from scenario_kit.model.json_document import Place, walk
 
 
 def find_parameter_place(of_use: Place, use: FaultUse, text: str) -> Place:

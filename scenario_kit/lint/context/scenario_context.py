@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from scenario_kit.catalog import Catalog
 from scenario_kit.errors import AuthoringError
-from scenario_kit.lint.simulation.place import Place
 from scenario_kit.lint.simulation.stages import Simulation, WrittenObject, build_stage, list_written_objects
 from scenario_kit.load import Positions
 from scenario_kit.model import AlertRule, App, Change, Fault, FaultType, Finding, Object, Reference, Scenario
 from scenario_kit.model.authored.scenario import FaultUse
 from scenario_kit.model.identity_cache import cache_by_identity
+from scenario_kit.model.json_document import Place
 from scenario_kit.model.kubernetes.reference import make_reference
 from scenario_kit.render.apps.placement import CLUSTER_KINDS
 

@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 
 from scenario_kit.lint.context.catalog_context import AppCase, FaultCase
 from scenario_kit.lint.context.scenario_context import LintContext
-from scenario_kit.lint.simulation.place import Place
 from scenario_kit.lint.simulation.stages import Keys, Simulation, WrittenObject
 from scenario_kit.model import Object, Position
+from scenario_kit.model.json_document import Place
 from scenario_kit.render.objects.lookup import format_reference
 
 Judged = LintContext | FaultCase | AppCase

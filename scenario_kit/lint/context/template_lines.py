@@ -12,8 +12,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from scenario_kit.lint.simulation.place import Place
 from scenario_kit.model import Object, Position
+from scenario_kit.model.json_document import Place
 
 _NAME: Final = re.compile(r"""(?:^|[-{,\s])["']?([A-Za-z_$][-\w./$]*)["']?\s*:(?=\s|$)""")
 

@@ -13,12 +13,12 @@ import msgspec
 
 from scenario_kit.lint.context.scenario_context import LintContext
 from scenario_kit.lint.framework.rule import Problem
-from scenario_kit.lint.simulation.place import Place
 from scenario_kit.load import LocatedFinding
 from scenario_kit.load.yaml.edit import Drop, Edit
 from scenario_kit.model import Severity
 from scenario_kit.model.authored.month import Month
 from scenario_kit.model.authored.scenario import Suppression
+from scenario_kit.model.json_document import Place
 
 #: Codes that a scenario may suppress, each with a case in which its author may be right.
 SUPPRESSIBLE: Final[Mapping[str, str]] = {

@@ -13,10 +13,11 @@ from scenario_kit.lint.object_fields.json_patches import find_step_mistakes
 from scenario_kit.lint.object_fields.kinds import KnownType, find_kind_mistake, find_type, name_server
 from scenario_kit.lint.object_fields.mistake import FieldMistake
 from scenario_kit.lint.object_fields.objects import Judging, Sending, find_field_mistakes, find_mistakes
-from scenario_kit.lint.simulation.place import Place
+from scenario_kit.lint.simulation.applied_changes import find_result
 from scenario_kit.model import App, Change, Object, Reference
 from scenario_kit.model.chaos.kinds import GROUP as CHAOS_GROUP
 from scenario_kit.model.chaos.kinds import SCHEDULE
+from scenario_kit.model.json_document import Place
 from scenario_kit.schema.object_types.field_type import ObjectType
 from scenario_kit.schema.object_types.kubernetes import list_versions
 
@@ -68,20 +69,7 @@ def find_wrong_steps(
         found = [list(find_wrong_fields(change, state, app)) for state in now]
         also = [{wrong.mistake.message for wrong in other} for other in found[1:]]
         yield from ((i, w) for w in found[0] if all(w.mistake.message in messages for messages in also))
-        now = [advance(state, (change,), app) for state in now]
-
-
-def advance(objects: Sequence[Object], changes: Iterable[Change], app: App | None) -> tuple[Object, ...]:
-    """Return the objects after some changes; one that cannot be made, which another rule reports, changes nothing."""
-    now = tuple(objects)
-    if app is None:
-        return now
-    for change in changes:
-        try:
-            now = tuple(change.operation.simulate(now, app, app.namespace))
-        except AuthoringError:
-            continue
-    return now
+        now = [find_result(state, (change,), app) for state in now] if app is not None else now
 
 
 def find_wrong_kinds(change: Change) -> Iterator[FieldMistake]:

@@ -10,9 +10,8 @@ from typing import Any, Final
 
 from scenario_kit.lint.object_fields.mistake import FieldMistake
 from scenario_kit.lint.object_fields.value_syntax import report
-from scenario_kit.lint.simulation.place import Place
 from scenario_kit.model import Object
-from scenario_kit.model.json_document import get_part
+from scenario_kit.model.json_document import Place, get_part
 from scenario_kit.model.kubernetes.reference import WORKLOADS
 
 #: What a StatefulSet may change of its spec.

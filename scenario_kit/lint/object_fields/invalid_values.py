@@ -20,10 +20,9 @@ from scenario_kit.lint.object_fields.value_syntax import (
     is_port,
     report,
 )
-from scenario_kit.lint.simulation.place import Place
 from scenario_kit.lint.simulation.stages import list_pod_specs
 from scenario_kit.model import Object
-from scenario_kit.model.json_document import get_part, list_mappings, walk
+from scenario_kit.model.json_document import Place, get_part, list_mappings, walk
 from scenario_kit.model.kubernetes.pod_template import POD_KINDS
 from scenario_kit.model.kubernetes.quantity import parse_exact
 from scenario_kit.model.kubernetes.reference import WORKLOADS

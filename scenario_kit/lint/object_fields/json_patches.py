@@ -9,8 +9,7 @@ from typing import Any, Final
 from scenario_kit.lint.object_fields.mistake import FieldMistake, format_field, join_fields, shorten_names, suggest_name
 from scenario_kit.lint.object_fields.objects import Judging, find_field_mistakes
 from scenario_kit.lint.object_fields.wrong_level import find_right_level
-from scenario_kit.lint.simulation.place import Place
-from scenario_kit.model.json_document import join_pointer, split_pointer
+from scenario_kit.model.json_document import Place, join_pointer, split_pointer
 from scenario_kit.schema.object_types.field_type import FieldType, ObjectType
 from scenario_kit.schema.object_types.kubernetes import resolve_type
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, Final, NamedTuple
 
-from scenario_kit.lint.simulation.place import Place
 from scenario_kit.load.schema.suggest import find_only, suggest
+from scenario_kit.model.json_document import Place
+from scenario_kit.model.shortening import shorten_list
 
 #: Stands for the absence of a value, as null is one.
 NO_VALUE: Final = object()
@@ -54,9 +55,7 @@ def suggest_name(word: str, known: Iterable[str]) -> tuple[str, str]:
 
 def shorten_names(names: Iterable[str]) -> str:
     """List names, and how many more there are of a long list."""
-    known = sorted(names)
-    more = f", and {len(known) - _LISTED} more" if len(known) > _LISTED else ""
-    return ", ".join(known[:_LISTED]) + more
+    return shorten_list(sorted(names), _LISTED)
 
 
 def join_fields(places: Iterable[str]) -> str:

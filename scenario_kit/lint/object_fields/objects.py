@@ -26,7 +26,7 @@ from scenario_kit.lint.object_fields.mistake import (
 )
 from scenario_kit.lint.object_fields.values import find_wrong_value, report_type
 from scenario_kit.lint.object_fields.wrong_level import find_right_level
-from scenario_kit.lint.simulation.place import Place
+from scenario_kit.model.json_document import Place
 from scenario_kit.schema.object_types.field_type import SET, FieldType, ObjectType
 from scenario_kit.schema.object_types.kubernetes import resolve_type
 

@@ -16,8 +16,7 @@ from scenario_kit.lint.object_fields.value_syntax import (
     report,
 )
 from scenario_kit.lint.object_fields.volume_values import find_wrong_mounts, find_wrong_paths
-from scenario_kit.lint.simulation.place import Place
-from scenario_kit.model.json_document import list_mappings
+from scenario_kit.model.json_document import Place, list_mappings
 from scenario_kit.model.kubernetes.ip_address import is_ip_address
 from scenario_kit.model.kubernetes.quantity import parse_exact
 

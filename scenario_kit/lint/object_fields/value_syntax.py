@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from scenario_kit.lint.object_fields.mistake import FieldMistake, format_field
-from scenario_kit.lint.simulation.place import Place
+from scenario_kit.model.json_document import Place
 from scenario_kit.model.kubernetes.label_selector import check_key, check_value
 
 LABEL_KEY: Final = "letters, digits, '-', '_' and '.', at most 63, perhaps behind a domain and '/'"

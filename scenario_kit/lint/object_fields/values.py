@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from scenario_kit.lint.object_fields.mistake import NO_VALUE, FieldMistake, format_field, suggest_name
-from scenario_kit.lint.simulation.place import Place
+from scenario_kit.model.json_document import Place
 from scenario_kit.model.kubernetes.quantity import parse_exact
 from scenario_kit.schema.object_types.field_type import FieldType
 

@@ -7,8 +7,7 @@ from typing import Any, Final
 
 from scenario_kit.lint.object_fields.mistake import FieldMistake
 from scenario_kit.lint.object_fields.value_syntax import report
-from scenario_kit.lint.simulation.place import Place
-from scenario_kit.model.json_document import list_mappings
+from scenario_kit.model.json_document import Place, list_mappings
 
 _INSIDE: Final = "a path inside the volume, without '..'"
 #: Volumes that write entries to paths, and sources of a projected one that do.

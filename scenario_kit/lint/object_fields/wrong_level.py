@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from scenario_kit.lint.object_fields.mistake import format_field
-from scenario_kit.lint.simulation.place import Place
+from scenario_kit.model.json_document import Place
 from scenario_kit.schema.object_types.field_type import FieldType, ObjectType
 from scenario_kit.schema.object_types.kubernetes import resolve_type
 

@@ -9,9 +9,9 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
-from scenario_kit.errors import AuthoringError
+from scenario_kit.lint.simulation.applied_changes import AppliedChange, apply_changes
 from scenario_kit.lint.simulation.field_diff import find_changed, pair_changed
-from scenario_kit.model import App, Change, Fault, Object
+from scenario_kit.model import App, Fault, Object
 
 #: Marks how a change reaches running processes.
 REACH: Final = "reach"
@@ -58,29 +58,23 @@ def strip_values(done: Sequence[Sequence[Any]]) -> list[Any]:
 def _compute_effect(fault: Fault, objects: Sequence[Object], app: App) -> tuple[list[Any], Sequence[Object]]:
     """Return what one fault writes, sorted, and the resulting objects."""
     found: dict[str, Any] = {}
-    for change in fault.changes:
-        new: Sequence[Object] | None
-        try:
-            new = change.operation.simulate(objects, app, app.namespace)
-        except AuthoringError:
-            new = None  # another rule reports it
-        for one in _describe_change(change, objects, new, app):
+    for applied in apply_changes(objects, fault.changes, app):
+        for one in _describe_change(applied, app):
             found[json.dumps(one, sort_keys=True, default=str)] = one
-        objects = objects if new is None else new
+        objects = applied.after
     return [found[key] for key in sorted(found)], objects
 
 
-def _describe_change(
-    change: Change, objects: Sequence[Object], new: Sequence[Object] | None, app: App
-) -> Iterator[Any]:
-    """Yield what one change writes; ``new`` are the objects after it, None if it fails on the app's."""
+def _describe_change(applied: AppliedChange, app: App) -> Iterator[Any]:
+    """Yield what one change writes."""
+    change = applied.change
     if body := change.operation.manifest:
         metadata = {k: v for k, v in (body.get("metadata") or {}).items() if k not in ("name", "labels", "annotations")}
         yield ["object", {**body, "metadata": metadata}]
-    elif not change.operation.visible or (new is None and not change.operation.restarts):
+    elif not change.operation.visible or (applied.error and not change.operation.restarts):
         yield ["act", change.to_json()]
-    elif new is not None and not change.operation.restarts:
-        old, later = pair_changed(objects, new, app.namespace)
+    elif not change.operation.restarts:
+        old, later = pair_changed(applied.before, applied.after, app.namespace)
         for ref in old:
             bare = str(ref.groupless)
             if ref not in later:

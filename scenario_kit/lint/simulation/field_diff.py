@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from scenario_kit.changes.operation import is_among, name_field_owner
-from scenario_kit.errors import AuthoringError
+from scenario_kit.lint.simulation.applied_changes import apply_changes
 from scenario_kit.model import App, Change, Object, Reference
 from scenario_kit.model.kubernetes.difference import Path, WrittenField, find_paths, get_at
 from scenario_kit.model.kubernetes.reference import make_reference
@@ -15,16 +15,9 @@ from scenario_kit.model.kubernetes.reference import make_reference
 def list_written_fields(changes: Sequence[Change], objects: Sequence[Object], app: App) -> set[WrittenField]:
     """Return the fields that the changes write, one after the other, except in objects that they create."""
     found: set[WrittenField] = set()
-    for change in changes:
-        named = set(change.operation.list_fields(objects, app))
-        found |= named
-        try:
-            new = change.operation.simulate(objects, app, app.namespace)
-        except AuthoringError:
-            continue  # another rule reports it
-        if not named:
-            found |= set(_list_differences(objects, new, app.namespace))
-        objects = new
+    for change, before, after, _ in apply_changes(objects, changes, app):
+        named = set(change.operation.list_fields(before, app))
+        found |= named or set(_list_differences(before, after, app.namespace))
     return found
 
 

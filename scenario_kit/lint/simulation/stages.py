@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from scenario_kit.errors import AuthoringError
-from scenario_kit.lint.simulation.place import Place
+from scenario_kit.lint.simulation.applied_changes import apply_changes
 from scenario_kit.model import APP_NAMESPACE, App, Change, Object
-from scenario_kit.model.json_document import get_part, list_mappings
+from scenario_kit.model.json_document import Place, get_part, list_mappings
 from scenario_kit.model.kubernetes.pod_template import locate_pod_spec
 from scenario_kit.model.kubernetes.reference import identify_object
 
@@ -51,11 +50,9 @@ def build_stage(
     """
     objects: tuple[Object, ...] = before
     for change in changes:
-        try:
-            objects = change.operation.simulate(objects, app, namespace or app.namespace)
-        except AuthoringError:
-            continue
-        objects = (*objects, *list_outside_app(change, objects))
+        (applied,) = apply_changes(objects, (change,), app, namespace)
+        if applied.error is None:
+            objects = (*applied.after, *list_outside_app(change, applied.after))
     return Simulation(place, app, before, objects, tuple(changes), breaks)
 
 

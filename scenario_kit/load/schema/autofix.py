@@ -8,8 +8,8 @@ from typing import Any, Final
 
 from scenario_kit.load.schema.suggest import find_only
 from scenario_kit.load.schema.units import convert_to_unit
-from scenario_kit.load.yaml.document import Path_
 from scenario_kit.load.yaml.edit import Edit, Put, Rename
+from scenario_kit.model.json_document import Place
 from scenario_kit.model.kubernetes.reference import SHORT_KINDS, WORKLOADS
 
 #: Short and plural names of kinds, as in kubectl.
@@ -22,20 +22,20 @@ _KINDS: Final = {
 _NAME: Final = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")
 
 
-def fix_field_name(place: Path_, name: str, known: Iterable[str], fields: Mapping[str, Any]) -> tuple[Edit, ...]:
+def fix_field_name(place: Place, name: str, known: Iterable[str], fields: Mapping[str, Any]) -> tuple[Edit, ...]:
     """Rename a misspelled field to the only close name that is not taken."""
     close = find_only(name, known)
     return (Rename((*place, name), close),) if close and close not in fields else ()
 
 
-def fix_missing(place: Path_, name: str, schema: Mapping[str, Any]) -> tuple[Edit, ...]:
+def fix_missing(place: Place, name: str, schema: Mapping[str, Any]) -> tuple[Edit, ...]:
     """Add a missing field that can have only one value."""
     part = schema.get("properties", {}).get(name, {})
     values = part.get("enum", ())
     return (Put((*place, name), values[0]),) if len(values) == 1 else ()
 
 
-def fix_value(place: Path_, rule: str, desired: Any, got: Any, raw: str | None) -> tuple[Edit, ...]:
+def fix_value(place: Place, rule: str, desired: Any, got: Any, raw: str | None) -> tuple[Edit, ...]:
     """Convert a value of a wrong type or spelling. ``raw`` is the file's spelling of a number or a boolean."""
     value: Any = None
     if rule == "type":
@@ -54,7 +54,7 @@ def fix_value(place: Path_, rule: str, desired: Any, got: Any, raw: str | None) 
     return (Put(place, value),) if value is not None and value != got else ()
 
 
-def _convert_type(place: Path_, desired: str, got: Any, raw: str | None) -> Any:
+def _convert_type(place: Place, desired: str, got: Any, raw: str | None) -> Any:
     if desired == "integer":
         return convert_to_unit(str(place[-1]), got)
     if desired == "string" and raw:

@@ -6,8 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 from scenario_kit.load.package_data import read_package_data
-from scenario_kit.load.yaml.document import Path_, Positions, quote_place
+from scenario_kit.load.yaml.document import Positions, quote_place
 from scenario_kit.load.yaml.edit import Rename
+from scenario_kit.model.json_document import Place
 from scenario_kit.schema.renamed import FIX_RENAMED, explain_renaming
 from scenario_kit.schema.source import FORMER_NAMES
 
@@ -17,7 +18,7 @@ _NONE: Final[Mapping[str, str]] = {}
 class FormerName(NamedTuple):
     """A field with a former name; ``taken`` if the object also has the current one."""
 
-    place: Path_
+    place: Place
     name: str
     taken: bool = False
 
@@ -41,7 +42,7 @@ def load_former_twin_names() -> Mapping[str, Mapping[str, str]]:
 
 
 def find_former_names(
-    data: Any, schema: Any, place: Path_ = (), definitions: Mapping[str, Any] = _NONE
+    data: Any, schema: Any, place: Place = (), definitions: Mapping[str, Any] = _NONE
 ) -> Iterator[FormerName]:
     """Yield all fields of ``data`` with former names.
 
@@ -76,10 +77,10 @@ def list_renames(found: Iterable[FormerName]) -> tuple[Rename, ...]:
     return () if any(each.taken for each in names) else tuple(Rename(each.place, each.name) for each in names)
 
 
-def translate_positions(positions: Positions, names: Mapping[Path_, str]) -> Positions:
+def translate_positions(positions: Positions, names: Mapping[Place, str]) -> Positions:
     """Return the positions of a document after renaming fields."""
 
-    def translate(place: Path_) -> Path_:
+    def translate(place: Place) -> Place:
         return tuple(names.get(place[: i + 1], part) for i, part in enumerate(place))
 
     return positions.translate(translate)

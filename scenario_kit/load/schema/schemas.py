@@ -13,9 +13,10 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from scenario_kit.load.schema.fast_validation import fits
-from scenario_kit.load.yaml.document import Path_, Positions
+from scenario_kit.load.yaml.document import Positions
 from scenario_kit.model import Finding, Severity
 from scenario_kit.model.authored.parameter_lookup import KEYWORD, LOOKUPS
+from scenario_kit.model.json_document import Place
 from scenario_kit.model.kubernetes.re2 import compile_pattern
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ _HARMLESS: Final = frozenset({"$comment"})
 class Violation(NamedTuple):
     """A validation error: its place, message, and the invalid part of the value."""
 
-    place: Path_
+    place: Place
     message: str
     instance: Any
 
@@ -85,7 +86,7 @@ def build_validator() -> Any:
     return extend(Draft202012Validator, {"pattern": matched}, type_checker=types)
 
 
-def check_schema(schema: Any, positions: Positions, place: Path_) -> list[Finding]:
+def check_schema(schema: Any, positions: Positions, place: Place) -> list[Finding]:
     """Return the errors of a schema of parameters or options."""
     if not schema:
         return []
@@ -108,7 +109,7 @@ def check_schema(schema: Any, positions: Positions, place: Path_) -> list[Findin
     return [*broken, *islice(_check_keywords(schema, positions, place), MOST)]
 
 
-def _check_keywords(schema: Any, positions: Positions, place: Path_, names: bool = False) -> Iterator[Finding]:
+def _check_keywords(schema: Any, positions: Positions, place: Place, names: bool = False) -> Iterator[Finding]:
     """Report unsupported keywords and invalid patterns; with ``names``, keys are field names."""
     if isinstance(schema, list):
         for i, part in enumerate(schema):
@@ -153,5 +154,5 @@ def _count_parts(value: Any) -> int:
     return count
 
 
-def _build_error(positions: Positions, place: Path_, message: str, fix: str) -> Finding:
+def _build_error(positions: Positions, place: Place, message: str, fix: str) -> Finding:
     return Finding(code="SK104", severity=Severity.ERROR, message=message, position=positions.value(*place), fix=fix)

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Final
 
+from scenario_kit.model.shortening import shorten_list
+
 #: Scenario folders in the working directory, in order of preference.
 COLLECTIONS: Final = (Path("catalog") / "scenarios", Path("scenarios"))
 
@@ -77,5 +79,4 @@ def did_you_mean(word: str, candidates: Iterable[str]) -> str:
         return "did you mean " + " or ".join(f"`{name}`" for name in close) + "?"
     if not known:
         return "there are no candidates"
-    shown = ", ".join(f"`{name}`" for name in known[:12])
-    return f"use one of {shown}" + (f" (and {len(known) - 12} more)" if len(known) > 12 else "")
+    return f"use one of {shorten_list([f'`{name}`' for name in known], 12)}"

@@ -13,9 +13,11 @@ from scenario_kit.load.schema.former_names import FormerName, find_former_names,
 from scenario_kit.load.schema.schemas import build_validator
 from scenario_kit.load.schema.suggest import did_you_mean, suggest
 from scenario_kit.load.schema.units import convert_to_unit
-from scenario_kit.load.yaml.document import Path_, Positions, quote_place, shorten_text
+from scenario_kit.load.yaml.document import Positions, quote_place
 from scenario_kit.load.yaml.edit import Edit, Rename, rename_fields
 from scenario_kit.model import Finding, Position, Severity
+from scenario_kit.model.json_document import Place
+from scenario_kit.model.shortening import shorten_text
 
 if TYPE_CHECKING:
     from jsonschema.exceptions import ValidationError
@@ -52,7 +54,7 @@ class LocatedFinding(NamedTuple):
     follows: bool = False
 
 
-def find_mistakes(data: Any, schema: dict[str, Any], positions: Positions, within: Path_ = ()) -> list[LocatedFinding]:
+def find_mistakes(data: Any, schema: dict[str, Any], positions: Positions, within: Place = ()) -> list[LocatedFinding]:
     """Return the mistakes in ``data`` in the order of the file, up to ``MOST`` and a last one that says so.
 
     ``within`` is the place of the data in the document.
@@ -119,8 +121,8 @@ def _leaves(errors: Iterable[ValidationError]) -> Iterator[ValidationError]:
             yield error
 
 
-def _translate_error(error: ValidationError, positions: Positions, within: Path_) -> Iterator[LocatedFinding]:
-    place: Path_ = (*within, *error.absolute_path)
+def _translate_error(error: ValidationError, positions: Positions, within: Place) -> Iterator[LocatedFinding]:
+    place: Place = (*within, *error.absolute_path)
     rule, desired, got = str(error.validator), error.validator_value, error.instance
     here = quote_place(place)
     at = positions.value(*place)
@@ -160,7 +162,7 @@ def _is_misspelling(name: str, unknown: Iterable[str], schema: dict[str, Any]) -
     return any(name in suggest(key, known) for key in unknown)
 
 
-def _describe_expected(error: ValidationError, place: Path_) -> tuple[str, str, str]:
+def _describe_expected(error: ValidationError, place: Place) -> tuple[str, str, str]:
     """Return code, expectation and fix for an invalid value."""
     rule, desired, got = str(error.validator), error.validator_value, error.instance
     if rule == "type":
@@ -200,7 +202,7 @@ def _report_alternatives(error: ValidationError, here: str, at: Position) -> Fin
     return _build_finding("SK104", f"{here} must have {expected}, but has {observed}", at, observed, expected, fix)
 
 
-def _find_duplicates(data: Any, schema: dict[str, Any], place: Path_, positions: Positions) -> Iterator[Finding]:
+def _find_duplicates(data: Any, schema: dict[str, Any], place: Place, positions: Positions) -> Iterator[Finding]:
     """Report entries of a keyed list with the same key, which the API server rejects but JSON Schema cannot express."""
     if isinstance(data, dict):
         for name, part in schema.get("properties", {}).items():

@@ -9,7 +9,6 @@ possible.
 from __future__ import annotations
 
 import copy
-import math
 import os
 import re
 import stat
@@ -23,13 +22,13 @@ import yaml
 from scenario_kit.errors import AuthoringError, UsageError
 from scenario_kit.load.yaml.comments import OpenQuestion, find_questions
 from scenario_kit.load.yaml.modeline import Modeline, find_modeline
-from scenario_kit.load.yaml.nodes import UNDECIDED, Composer, TextLimits, Unbounded, mark_undecided
+from scenario_kit.load.yaml.nodes import TAG, UNDECIDED, Composer, TextLimits, Unbounded, mark_undecided
+from scenario_kit.load.yaml.scalars import convert_scalar, parse_scalar, refuse_tag
 from scenario_kit.load.yaml.syntax_errors import Mark, ParseError, find_cause
 from scenario_kit.load.yaml.yaml11 import explain_yaml11
 from scenario_kit.model import Finding, Position, Severity
-
-#: A place in a document: field names and list indices from the root.
-Path_ = tuple[str | int, ...]
+from scenario_kit.model.json_document import Place
+from scenario_kit.model.shortening import shorten_text
 
 MAX_BYTES = 256 * 1024
 #: Maximum number of YAML documents in a file.
@@ -40,20 +39,9 @@ BOUNDS = TextLimits(depth=40, values=50_000, characters=1_000_000)
 MOST_FINDINGS = 100
 
 LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-_TAG = "tag:yaml.org,2002:"
-#: The types of scalars by tag (YAML 1.2, 10.3.2); a timestamp, which is not of the core schema, stays text.
-_TYPES: dict[str, type] = {
-    "null": type(None), "bool": bool, "int": int, "float": float, "str": str, "timestamp": str,
-}  # fmt: skip
-_WORDS: dict[str, Any] = {
-    "": None, "~": None, "null": None, "Null": None, "NULL": None,
-    "true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False,
-}  # fmt: skip
 _MARK = "\ufeff"
 #: Line breaks that editors do not show, and characters that reverse the text beside them (Unicode TR 36, 2.6; TR 55).
 _UNSHOWN = re.compile("[\x85\u2028\u2029\u202a-\u202e\u2066-\u2069]|\r(?!\n)")
-_INTEGER = re.compile(r"[-+]?[0-9]+$")
-_FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?$")
 
 
 class Positions:
@@ -61,21 +49,21 @@ class Positions:
 
     def __init__(self, path: str) -> None:
         self.path = path
-        self._values: dict[Path_, tuple[int, int]] = {}
-        self._keys: dict[Path_, tuple[int, int]] = {}
+        self._values: dict[Place, tuple[int, int]] = {}
+        self._keys: dict[Place, tuple[int, int]] = {}
         #: All text values.
-        self.texts: dict[Path_, str] = {}
+        self.texts: dict[Place, str] = {}
         #: Numbers and booleans as spelled in the document.
-        self.raw: dict[Path_, str] = {}
+        self.raw: dict[Place, str] = {}
         #: What YAML 1.1 parsers such as kubectl read, for values and keys with another meaning there.
-        self.yaml11_values: dict[Path_, str] = {}
-        self.yaml11_keys: dict[Path_, str] = {}
+        self.yaml11_values: dict[Place, str] = {}
+        self.yaml11_keys: dict[Place, str] = {}
         #: The comment that names the schema for editors.
         self.modeline: Modeline | None = None
         #: Open questions in comments.
         self.questions: tuple[OpenQuestion, ...] = ()
 
-    def note(self, place: Path_, value: tuple[int, int], key: tuple[int, int] | None = None) -> None:
+    def note(self, place: Place, value: tuple[int, int], key: tuple[int, int] | None = None) -> None:
         """Record the position of a value and, for a field, of its key."""
         self._values[place] = value
         if key:
@@ -93,7 +81,7 @@ class Positions:
         """Return whether the document has a key at ``place``."""
         return place in self._keys
 
-    def translate(self, change: Callable[[Path_], Path_]) -> Positions:
+    def translate(self, change: Callable[[Place], Place]) -> Positions:
         """Return a copy with changed places."""
         result = Positions(self.path)
         for name, table in vars(self).items():
@@ -101,7 +89,7 @@ class Positions:
             setattr(result, name, moved)
         return result
 
-    def within(self, part: Path_) -> Positions:
+    def within(self, part: Place) -> Positions:
         """Return the positions inside a part of the document, by their places in that part."""
         result = Positions(self.path)
         for name, table in vars(self).items():
@@ -110,7 +98,7 @@ class Positions:
                 setattr(result, name, inner)
         return result
 
-    def drop_texts(self, part: Path_) -> Positions:
+    def drop_texts(self, part: Place) -> Positions:
         """Return the same positions without the texts of a part, which is judged by itself."""
         result = copy.copy(self)
         result.texts = {place: text for place, text in self.texts.items() if place[: len(part)] != part}
@@ -124,7 +112,7 @@ class Positions:
             table.update({place: (line + lines, column + columns) for place, (line, column) in table.items()})
         return result
 
-    def _nearest(self, known: dict[Path_, tuple[int, int]], place: Path_) -> Position:
+    def _nearest(self, known: dict[Place, tuple[int, int]], place: Place) -> Position:
         while place and place not in known:
             place = place[:-1]
         return self._at(known.get(place, (0, 0)))
@@ -282,16 +270,18 @@ class _NodeReader:
         self.positions = Positions(path)
         self.findings: list[Finding] = []
 
-    def convert(self, node: yaml.Node, place: Path_, key: yaml.Node | None = None) -> Any:
+    def convert(self, node: yaml.Node, place: Place, key: yaml.Node | None = None) -> Any:
         self.positions.note(place, _mark(node), _mark(key) if key else None)
         if isinstance(node, yaml.MappingNode):
-            self._refuse_tag(node, "map")
+            if node.tag != f"{TAG}map":
+                refuse_tag(node, self._mistake)
             return self._mapping(node, place)
         if isinstance(node, yaml.SequenceNode):
-            self._refuse_tag(node, "seq")
+            if node.tag != f"{TAG}seq":
+                refuse_tag(node, self._mistake)
             return [self.convert(part, (*place, i)) for i, part in enumerate(node.value)]
         assert isinstance(node, yaml.ScalarNode)  # the only other node type
-        value = self._scalar(node)
+        value = convert_scalar(node, parse_scalar, self._mistake)
         if not node.style and node.tag == UNDECIDED and (yaml11 := explain_yaml11(node.value, value)):
             self.positions.yaml11_values[place] = yaml11
         if isinstance(value, str):
@@ -300,26 +290,7 @@ class _NodeReader:
             self.positions.raw[place] = node.value
         return value
 
-    def _scalar(self, node: yaml.ScalarNode) -> Any:
-        """Return the value of a scalar: as its tag says, else text where it is quoted, else by its form."""
-        if node.tag == UNDECIDED:
-            return node.value if node.style else parse_scalar(node.value)
-        name = node.tag.removeprefix(_TAG)
-        if name not in _TYPES or name == node.tag:
-            self._mistake(node, f"the tag '{shorten_text(node.tag)}' is not allowed", "remove the tag")
-            return node.value
-        desired = _TYPES[name]
-        if desired is str:
-            return node.value
-        value = parse_scalar(node.value)
-        if desired is float and type(value) is int:
-            return float(value)
-        if type(value) is not desired:
-            reported = f"'{shorten_text(node.value)}' is not of the type that its tag `!!{name}` gives it"
-            self._mistake(node, reported, "remove the tag, or correct the value")
-        return value
-
-    def _mapping(self, node: yaml.MappingNode, place: Path_) -> dict[str, Any]:
+    def _mapping(self, node: yaml.MappingNode, place: Place) -> dict[str, Any]:
         result: dict[str, Any] = {}
         for key, value in node.value:
             if not isinstance(key, yaml.ScalarNode):
@@ -342,27 +313,12 @@ class _NodeReader:
             result[name] = self.convert(value, (*place, name), key)
         return result
 
-    def _refuse_tag(self, node: yaml.Node, kind: str) -> None:
-        if node.tag != _TAG + kind:
-            self._mistake(node, f"the tag '{shorten_text(node.tag)}' is not allowed", "remove the tag")
-
     def _mistake(self, node: yaml.Node, message: str, fix: str) -> None:
         if len(self.findings) > MOST_FINDINGS:
             return
         if len(self.findings) == MOST_FINDINGS:
             message, fix = f"there are more than {MOST_FINDINGS} mistakes; this is the next", "fix the others first"
         self.findings.append(build_syntax_error(self.positions.path, _mark(node), message, fix))
-
-
-def parse_scalar(text: str) -> Any:
-    """Parse a plain scalar by the core schema of YAML 1.2; numbers out of range stay text."""
-    if text in _WORDS:
-        return _WORDS[text]
-    if _INTEGER.match(text) and len(text) <= 19:
-        return int(text)
-    if _FLOAT.match(text) and math.isfinite(number := float(text)):
-        return number
-    return text
 
 
 def _mark(node: yaml.Node) -> tuple[int, int]:
@@ -373,19 +329,13 @@ def _locate(mark: yaml.Mark | None) -> tuple[int, int]:
     return (mark.line, mark.column) if mark else (0, 0)
 
 
-def shorten_text(text: str, most: int = 60) -> str:
-    """Shorten a text for messages, and escape unprintable characters."""
-    short = text if len(text) <= most else text[: most - 1] + "…"
-    return "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in short)
-
-
-def format_place(place: Path_) -> str:
+def format_place(place: Place) -> str:
     """Format a place, such as ``spec.faults[0].target``; empty for the whole document."""
     parts = (f"[{part}]" if isinstance(part, int) else f".{shorten_text(part)}" for part in place)
     return "".join(parts).removeprefix(".")
 
 
-def quote_place(place: Path_) -> str:
+def quote_place(place: Place) -> str:
     """Format a place for messages."""
     return f"`{format_place(place)}`" if place else "the document"
 

@@ -16,9 +16,11 @@ from typing import Any, NamedTuple
 import yaml
 
 from scenario_kit.errors import AuthoringError
-from scenario_kit.load.yaml.document import LOADER, Path_, parse, parse_scalar
+from scenario_kit.load.yaml.document import LOADER, parse
 from scenario_kit.load.yaml.modeline import replace_schema
+from scenario_kit.load.yaml.scalars import parse_scalar
 from scenario_kit.load.yaml.yaml11 import explain_yaml11
+from scenario_kit.model.json_document import Place
 
 _PLAIN = re.compile(r"[A-Za-z/][-A-Za-z0-9_./]*(:[0-9][-A-Za-z0-9_.]*)?$")
 
@@ -26,20 +28,20 @@ _PLAIN = re.compile(r"[A-Za-z/][-A-Za-z0-9_./]*(:[0-9][-A-Za-z0-9_.]*)?$")
 class Put(NamedTuple):
     """Set the value at ``place``; add the field or entry if it does not exist."""
 
-    place: Path_
+    place: Place
     value: Any
 
 
 class Drop(NamedTuple):
     """Remove the field or the entry at ``place``."""
 
-    place: Path_
+    place: Place
 
 
 class Rename(NamedTuple):
     """Rename the field at ``place``."""
 
-    place: Path_
+    place: Place
     name: str
 
 
@@ -91,7 +93,7 @@ def apply_renames(text: str, renames: Sequence[Rename]) -> str:
     return result
 
 
-def _locate_keys(node: Any, names: Mapping[Path_, str], place: Path_) -> Iterator[tuple[int, int, str]]:
+def _locate_keys(node: Any, names: Mapping[Place, str], place: Place) -> Iterator[tuple[int, int, str]]:
     """Yield start, end and new name of the keys at these places."""
     if isinstance(node, yaml.SequenceNode):
         for i, item in enumerate(node.value):
@@ -106,7 +108,7 @@ def _locate_keys(node: Any, names: Mapping[Path_, str], place: Path_) -> Iterato
             yield from _locate_keys(value, names, inner)
 
 
-def rename_fields(data: Any, names: Mapping[Path_, str], place: Path_ = ()) -> Any:
+def rename_fields(data: Any, names: Mapping[Place, str], place: Place = ()) -> Any:
     """Copy ``data`` with renamed fields; existing fields are not overwritten."""
     if isinstance(data, list):
         return [rename_fields(item, names, (*place, i)) for i, item in enumerate(data)]

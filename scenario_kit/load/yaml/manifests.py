@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import Any, Final, NoReturn
+from typing import Any, NoReturn
 
 import yaml
 
-from scenario_kit.load.yaml.nodes import UNDECIDED, BoundedLoader, Composer, mark_undecided
+from scenario_kit.load.yaml.nodes import BoundedLoader, Composer, mark_undecided
+from scenario_kit.load.yaml.scalars import convert_scalar
 from scenario_kit.load.yaml.yaml11 import parse_yaml11
-
-_TAG: Final = "tag:yaml.org,2002:"
-_TYPES: Final = {"null": type(None), "bool": bool, "int": int, "float": float}
 
 
 def parse_manifests(text: str) -> list[Any]:
@@ -43,7 +41,7 @@ def _convert(node: yaml.Node) -> Any:
     if isinstance(node, yaml.SequenceNode):
         return [_convert(part) for part in node.value]
     assert isinstance(node, yaml.ScalarNode)  # the only other node type
-    return _convert_scalar(node)
+    return convert_scalar(node, parse_yaml11, _refuse)
 
 
 def _convert_mapping(node: yaml.MappingNode) -> dict[str, Any]:
@@ -54,26 +52,11 @@ def _convert_mapping(node: yaml.MappingNode) -> dict[str, Any]:
             _refuse(key, "a field name must be text")
         if key.value == "<<" and not key.style:
             _refuse(key, "merge keys are not allowed: write the fields out")
-        name = _spell(_convert_scalar(key))
+        name = _spell(convert_scalar(key, parse_yaml11, _refuse))
         if name in result:
             _refuse(key, f"`{name}` is written twice; first in line {lines[name]}")
         lines[name], result[name] = key.start_mark.line + 1, _convert(value)
     return result
-
-
-def _convert_scalar(node: yaml.ScalarNode) -> Any:
-    text: str = node.value
-    if node.tag in (UNDECIDED, f"{_TAG}str"):
-        return parse_yaml11(text) if node.tag == UNDECIDED and not node.style else text
-    kind = node.tag.removeprefix(_TAG)
-    if kind not in _TYPES:
-        _refuse(node, f"the tag '{node.tag}' is not allowed: objects are JSON")
-    value = parse_yaml11(text)
-    if kind == "float" and type(value) is int:
-        return float(value)
-    if type(value) is not _TYPES[kind]:
-        _refuse(node, f"'{text[:60]}' is not of the type that its tag `!!{kind}` gives it")
-    return value
 
 
 def _spell(value: Any) -> str:
@@ -81,5 +64,5 @@ def _spell(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value)
 
 
-def _refuse(node: yaml.Node, problem: str) -> NoReturn:
+def _refuse(node: yaml.Node, problem: str, _: str = "") -> NoReturn:
     raise yaml.constructor.ConstructorError(None, None, problem, node.start_mark)

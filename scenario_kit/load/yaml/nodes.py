@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 import yaml
 
 _SAFE: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-_TAG: Final = "tag:yaml.org,2002:"
+TAG: Final = "tag:yaml.org,2002:"
 #: The tag of an unresolved plain scalar (YAML 1.2, 3.3.2).
 UNDECIDED: Final = "?"
 
@@ -115,7 +115,7 @@ class Composer:
         self._anchor(event, None)
         sequence = isinstance(event, yaml.SequenceStartEvent)
         kind = yaml.SequenceNode if sequence else yaml.MappingNode
-        tag = event.tag if event.tag not in (None, "!") else _TAG + ("seq" if sequence else "map")
+        tag = event.tag if event.tag not in (None, "!") else TAG + ("seq" if sequence else "map")
         node = kind(tag, [], event.start_mark, None, flow_style=event.flow_style)
         self._stack.append(_Open(node, event.anchor, self._values, self._characters))
         self._add(event, 1, 0, 0)
@@ -172,7 +172,7 @@ class Composer:
 
 def mark_undecided(text: str, plain: bool) -> str:  # noqa: ARG001 - scalars are resolved by the reader of the nodes
     """Return tags for ``Composer`` that only distinguish plain from quoted scalars."""
-    return UNDECIDED if plain else _TAG + "str"
+    return UNDECIDED if plain else TAG + "str"
 
 
 class BoundedLoader(_SAFE):  # type: ignore[misc]
@@ -206,5 +206,5 @@ class BoundedLoader(_SAFE):  # type: ignore[misc]
     def flatten_mapping(self, node: yaml.MappingNode) -> None:
         """Reject merge keys."""
         for key, _ in node.value:
-            if key.tag == _TAG + "merge":
+            if key.tag == TAG + "merge":
                 raise yaml.constructor.ConstructorError(None, None, "merge keys are not allowed", key.start_mark)

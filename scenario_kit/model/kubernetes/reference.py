@@ -83,6 +83,10 @@ class Reference(str):
         """The same reference without its group."""
         return Reference(self.kind, self.name, self.namespace) if self.group else self
 
+    def is_same(self, other: Reference) -> bool:
+        """Return whether both name the same object, with or without their groups."""
+        return self.groupless == other.groupless
+
     @property
     def bare(self) -> tuple[str, str]:
         """Kind and name, which are unique across an app's namespaces."""

@@ -4,6 +4,6 @@ Fields have descriptions, units and bounds, from which the editor schema and the
 """
 
 from scenario_kit.model.twin.decode import DefinitionError, decode, spell
-from scenario_kit.model.twin.definition import Assumption, Place, TwinDefinition, TwinDocument
+from scenario_kit.model.twin.definition import Assumption, TwinDefinition, TwinDocument
 
-__all__ = ["Assumption", "DefinitionError", "Place", "TwinDefinition", "TwinDocument", "decode", "spell"]
+__all__ = ["Assumption", "DefinitionError", "TwinDefinition", "TwinDocument", "decode", "spell"]

@@ -9,8 +9,8 @@ from typing import Any, Final
 import msgspec
 from msgspec import structs
 
-from scenario_kit.model.json_document import get_part
-from scenario_kit.model.twin.definition import Place, TwinDefinition, TwinDocument, normalize_number
+from scenario_kit.model.json_document import Place, get_part
+from scenario_kit.model.twin.definition import TwinDefinition, TwinDocument, normalize_number
 
 #: A reference to an assumption.
 ASSUMED: Final = re.compile(r"\$([A-Za-z]\w*)")

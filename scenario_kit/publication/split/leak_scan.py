@@ -13,6 +13,7 @@ from scenario_kit.load.rules import build_finding
 from scenario_kit.model import Finding
 from scenario_kit.model.authored.scenario import Decoy, Solution
 from scenario_kit.model.json_document import list_texts
+from scenario_kit.model.shortening import shorten_list
 from scenario_kit.publication.entry import CatalogueEntry
 
 #: Minimum number of words from which two equal texts are no coincidence.
@@ -100,11 +101,10 @@ def _read_text(name: str, text: str) -> str:
 
 
 def _build_finding(secret: Secret, paths: Sequence[str]) -> Finding:
-    more = f" and {len(paths) - _MAX_SHOWN_FILES} more" if len(paths) > _MAX_SHOWN_FILES else ""
     return build_finding(
         "SK441",
         message=f"published files would contain {secret.what} of {secret.hashed}: '{' '.join(secret.text.split())}'",
-        observed=", ".join(paths[:_MAX_SHOWN_FILES]) + more,
+        observed=shorten_list(paths, _MAX_SHOWN_FILES),
         expected="nothing of a held-out scenario but its hash, its brief and the names of its alerts",
         why="a name, a title or a cause gives the answer away",
         fix="reword the brief of the scenario, or the public text that contains it",

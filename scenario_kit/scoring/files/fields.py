@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from scenario_kit.errors import AuthoringError
-from scenario_kit.load.yaml.document import Path_, shorten_text
 from scenario_kit.model import Finding, Severity
+from scenario_kit.model.json_document import Place
+from scenario_kit.model.shortening import shorten_text
 from scenario_kit.scoring.files.source import Source
 
 #: The largest number of a document, in any unit.
@@ -26,7 +27,7 @@ class Mistakes:
         self.findings: list[Finding] = []
 
     def note(
-        self, place: Path_, message: str, *, fix: str, observed: str = "", expected: str = "",
+        self, place: Place, message: str, *, fix: str, observed: str = "", expected: str = "",
         severity: Severity = Severity.ERROR,
     ) -> None:  # fmt: skip
         """Add a finding on an invalid value."""
@@ -37,7 +38,7 @@ class Mistakes:
             )
         )  # fmt: skip
 
-    def note_missing(self, place: Path_, message: str, *, fix: str, expected: str) -> None:
+    def note_missing(self, place: Place, message: str, *, fix: str, expected: str) -> None:
         """Add a finding on a missing field."""
         position = self.source.locate(place)
         self.findings.append(
@@ -61,7 +62,7 @@ class Mistakes:
 class Fields:
     """The fields of one object of a document; unread fields are not validated."""
 
-    def __init__(self, mistakes: Mistakes, place: Path_, data: Any) -> None:
+    def __init__(self, mistakes: Mistakes, place: Place, data: Any) -> None:
         self.mistakes, self.place = mistakes, place
         self.data: dict[str, Any] = data if isinstance(data, dict) else {}
         if not isinstance(data, dict):
@@ -162,22 +163,22 @@ class Fields:
         result = value if isinstance(value, list) else self._default(name, value, "a list", [])
         return list(result)
 
-    def _is_text(self, steps: Path_, value: Any) -> bool:
+    def _is_text(self, steps: Place, value: Any) -> bool:
         if not isinstance(value, str):
             self._refuse_type((*self.place, *steps), value, "a string")
         return isinstance(value, str)
 
-    def _refuse_type(self, place: Path_, value: Any, expected: str) -> None:
+    def _refuse_type(self, place: Place, value: Any, expected: str) -> None:
         observed = _TYPES.get(type(value), type(value).__name__)
         message = f"`{spell_place(place) or 'the document'}` is {observed}, not {expected}"
         self.mistakes.note(place, message, observed=observed, expected=expected, fix=f"write {expected}")
 
 
-def spell_place(place: Path_) -> str:
+def spell_place(place: Place) -> str:
     """Format a path: ``groups[0].kind``."""
     return "".join(_spell_steps(place)).removeprefix(".")
 
 
-def _spell_steps(place: Path_) -> Iterator[str]:
+def _spell_steps(place: Place) -> Iterator[str]:
     for step in place:
         yield f"[{step}]" if isinstance(step, int) else f".{step}"

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-from scenario_kit.load.yaml.document import shorten_text
+from scenario_kit.model.shortening import shorten_text
 from scenario_kit.scoring.entities.truth import CausalEdge, FinopsResource, IncidentTruth, TruthGroup
 from scenario_kit.scoring.files.fields import Fields
 from scenario_kit.scoring.matching.fit import is_usable

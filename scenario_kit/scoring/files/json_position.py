@@ -6,13 +6,13 @@ import json
 import re
 from typing import Final
 
-from scenario_kit.load.yaml.document import Path_
+from scenario_kit.model.json_document import Place
 
 _SPACE: Final = re.compile(r"[ \t\r\n]*")
 _DECODER: Final = json.JSONDecoder()
 
 
-def find_offset(text: str, place: Path_) -> int:
+def find_offset(text: str, place: Place) -> int:
     """Return the offset of the value at a path in valid JSON, or of its nearest existing ancestor.
 
     Of duplicate keys the last one counts, as in decoding.

@@ -10,8 +10,9 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from scenario_kit.errors import AuthoringError
-from scenario_kit.load.yaml.document import Path_, build_syntax_error, parse, read_text
+from scenario_kit.load.yaml.document import build_syntax_error, parse, read_text
 from scenario_kit.model import Finding, Position
+from scenario_kit.model.json_document import Place
 from scenario_kit.scoring.files.json_position import count_lines, find_offset
 
 #: Maximum size in bytes; it allows for topologies of some hundred thousand nodes.
@@ -26,7 +27,7 @@ class Source(NamedTuple):
 
     path: str
     data: Any
-    locate: Callable[[Path_], Position]
+    locate: Callable[[Place], Position]
 
 
 def read_source(path: Path) -> Source:
@@ -63,7 +64,7 @@ def _parse_json(text: str, path: str, before: int = 0) -> Source:
     except (msgspec.DecodeError, RecursionError, ValueError) as error:
         raise _refuse(text, path, before, str(error)) from error
 
-    def locate(place: Path_) -> Position:
+    def locate(place: Place) -> Position:
         line, column = count_lines(text, find_offset(text, place))
         return Position(path=path, line=line + before, column=column)
 

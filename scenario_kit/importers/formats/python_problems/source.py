@@ -15,8 +15,9 @@ from scenario_kit.errors import AuthoringError
 from scenario_kit.importers.decisions import ImportDecision, Treatment
 from scenario_kit.importers.inputs import InputFile
 from scenario_kit.importers.ledger import ImportLedger, format_value
-from scenario_kit.load.yaml.document import build_syntax_error, shorten_text
+from scenario_kit.load.yaml.document import build_syntax_error
 from scenario_kit.model import Position
+from scenario_kit.model.shortening import shorten_text
 
 #: Maximum number of syntax nodes in a file.
 _MAX_NODES: Final = 200_000

@@ -13,11 +13,12 @@ from scenario_kit.lint.context.catalog_context import PackCase
 from scenario_kit.lint.context.scenario_context import LintContext
 from scenario_kit.lint.framework.rule import Problem, register_check
 from scenario_kit.lint.rules.alerts.promql import list_comparisons, list_durations, list_numbers
-from scenario_kit.lint.simulation.place import Place
 from scenario_kit.load import did_you_mean
 from scenario_kit.load.promql.parser import walk
 from scenario_kit.load.yaml.edit import Drop, Put
 from scenario_kit.model import AlertRule
+from scenario_kit.model.json_document import Place
+from scenario_kit.model.shortening import shorten_list
 
 #: The assumption of packs for apps without background errors, where any error matters.
 NO_BACKGROUND_ERRORS: Final = "NoBackgroundErrors"
@@ -167,8 +168,7 @@ def check_chosen_twice(case: LintContext) -> Iterator[Problem]:
             continue  # SK107
         common = sorted(name for name in names if seen.get(name, pack) != pack)
         if common:
-            more = f" and {len(common) - 1} more" if len(common) > 1 else ""
-            message = f"the packs {seen[common[0]]} and {pack} both define {common[0]}{more}"
+            message = f"the packs {seen[common[0]]} and {pack} both define {shorten_list(common, 1)}"
             fix = "choose one of the packs"
             yield Problem(("spec", "app", "alertPacks", i), message, pack, "packs with alerts of their own", fix)
         seen |= dict.fromkeys(sorted(names - seen.keys()), pack)

@@ -16,9 +16,9 @@ from scenario_kit.lint.rules.alerts.object_values.verdict import explain_constan
 from scenario_kit.lint.rules.alerts.query_values.value_bounds import NOTHING
 from scenario_kit.lint.rules.alerts.query_values.verdict import OPERATORS, explain_constant_query, holds_whatever
 from scenario_kit.lint.rules.alerts.series_of_app import is_for_lab, list_unseen
-from scenario_kit.lint.simulation.place import Place
 from scenario_kit.model import App, Check
 from scenario_kit.model.authored.check import EndpointsCheck, LogCheck, ObjectCheck, ProbeCheck, QueryCheck
+from scenario_kit.model.json_document import Place
 from scenario_kit.model.kubernetes.re2 import compile_pattern
 
 _AT_REST: Final = "check an object that the fault or a decoy could change, or what the app's users would notice"

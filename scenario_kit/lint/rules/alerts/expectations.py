@@ -10,12 +10,12 @@ from scenario_kit.lint.context.scenario_context import LintContext
 from scenario_kit.lint.framework.name_fixes import fix_name, fix_reference
 from scenario_kit.lint.framework.rule import Problem, register_check
 from scenario_kit.lint.rules.alerts.effect_proof import describe_repetition
-from scenario_kit.lint.simulation.place import Place, is_same
 from scenario_kit.load import did_you_mean
 from scenario_kit.load.yaml.edit import Drop, Put
 from scenario_kit.model import AlertExpectation, AlertRule, App, Reference, Severity
 from scenario_kit.model.authored.scenario import LABELLED
 from scenario_kit.model.grid import GRID_SECONDS
+from scenario_kit.model.json_document import Place
 from scenario_kit.model.kubernetes.reference import WORKLOADS
 from scenario_kit.render.simulation.observability import find_unheard
 
@@ -195,7 +195,7 @@ def check_contradictions(case: LintContext) -> Iterator[Problem]:
             yield Problem(("spec", "expect", "alerts", i), message)
     for i, chronic in enumerate(case.scenario.spec.expect.background):
         judged = [a for a in alerts if a.name == chronic.name and a.alert_class != "MayFire"]
-        for alert in (a for a in judged if not chronic.entity or not a.entity or is_same(a.entity, chronic.entity)):
+        for alert in (a for a in judged if not chronic.entity or not a.entity or a.entity.is_same(chronic.entity)):
             where = f" on {alert.entity}" if alert.entity else ""
             message = f"'{alert.name}'{where} is {alert.alert_class}, but is declared as a background alert"
             yield Problem(("spec", "expect", "background", i), message, "background", alert.alert_class)

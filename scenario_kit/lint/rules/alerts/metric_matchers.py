@@ -6,18 +6,18 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from scenario_kit.errors import AuthoringError
 from scenario_kit.lint.context.catalog_context import FaultCase
 from scenario_kit.lint.context.scenario_context import LintContext
 from scenario_kit.lint.framework.name_fixes import fix_reference
 from scenario_kit.lint.framework.rule import Problem, register_check, report_once
 from scenario_kit.lint.rules.alerts.promql import Matcher, list_matchers, split_alternatives
 from scenario_kit.lint.rules.alerts.queries import PATTERNS, check_expression, check_pattern, check_series
-from scenario_kit.lint.simulation.place import Place
+from scenario_kit.lint.simulation.applied_changes import find_result
 from scenario_kit.load import did_you_mean
 from scenario_kit.load.schema.suggest import find_only
 from scenario_kit.load.yaml.edit import Edit, Put
 from scenario_kit.model import App, Change, Object, Reference
+from scenario_kit.model.json_document import Place
 from scenario_kit.model.kubernetes.pod_template import POD_KINDS, read_pod_spec
 from scenario_kit.model.kubernetes.re2 import compile_pattern
 from scenario_kit.model.kubernetes.reference import make_reference
@@ -145,14 +145,8 @@ def _list_patterns(case: FaultCase) -> Iterator[tuple[Place, str]]:
 
 def _apply_changes(objects: Sequence[Object], app: App, changes: Sequence[Change]) -> Sequence[Object]:
     """Return the objects before and after the changes: checks may still read what is deleted."""
-    now = objects
-    for change in changes:
-        try:
-            now = change.operation.simulate(now, app, app.namespace)
-        except AuthoringError:
-            continue  # another rule reports it
     kept = {id(obj) for obj in objects}
-    return (*objects, *(obj for obj in now if id(obj) not in kept))
+    return (*objects, *(obj for obj in find_result(objects, changes, app) if id(obj) not in kept))
 
 
 def _drop_edits(problems: Iterator[Problem]) -> Iterator[Problem]:

@@ -10,8 +10,8 @@ from scenario_kit.lint.context.catalog_context import FaultCase, PackCase
 from scenario_kit.lint.context.scenario_context import LintContext
 from scenario_kit.lint.framework.rule import Problem, register_check, report_once
 from scenario_kit.lint.rules.alerts.promql import list_matchers
-from scenario_kit.lint.simulation.place import Place
 from scenario_kit.load.yaml.edit import Put
+from scenario_kit.model.json_document import Place
 
 #: A star after a letter at the end of a name: a glob, since repeating that letter makes no sense.
 _GLOB: Final = re.compile(r"(?<![\\\w-])([\w-]*[A-Za-z0-9_-])\*(?=$|\||\))")

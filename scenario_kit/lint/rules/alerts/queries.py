@@ -8,7 +8,7 @@ from typing import Final
 from scenario_kit.lint.context.scenario_context import LintContext
 from scenario_kit.lint.framework.rule import Problem, register_check
 from scenario_kit.lint.rules.alerts.promql import list_matchers, walk
-from scenario_kit.lint.simulation.place import Place
+from scenario_kit.model.json_document import Place
 from scenario_kit.model.kubernetes.re2 import compile_pattern
 
 #: Fields of checks that are regular expressions.

@@ -10,10 +10,10 @@ from scenario_kit.catalog.alerts import InvalidRule, list_groups, parse_duration
 from scenario_kit.lint.context.catalog_context import PackCase
 from scenario_kit.lint.framework.rule import Problem, register_check
 from scenario_kit.lint.rules.alerts.promql import list_matchers
-from scenario_kit.lint.simulation.place import Place
 from scenario_kit.load.promql.parser import parse_expression
 from scenario_kit.load.yaml.edit import Drop, Put
 from scenario_kit.model.authored.alert_rule import EVALUATION
+from scenario_kit.model.json_document import Place
 
 #: Fields of a group that change how its rules are evaluated, which the evaluator does not support; zero means unset.
 _UNSUPPORTED: Final = ("limit", "query_offset", "partial_response_strategy")

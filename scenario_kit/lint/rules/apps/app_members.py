@@ -9,8 +9,8 @@ from scenario_kit.lint.framework.name_fixes import fix_name
 from scenario_kit.lint.framework.rule import Problem, register_check
 from scenario_kit.lint.rules.apps.app_references import find_missing
 from scenario_kit.lint.rules.apps.missing_sources import find_missing_sources
-from scenario_kit.lint.simulation.place import Place
 from scenario_kit.model import Object
+from scenario_kit.model.json_document import Place
 from scenario_kit.render.templating.authoring_error import did_you_mean
 
 

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 from scenario_kit.lint.context.catalog_context import AppCase
 from scenario_kit.lint.framework.rule import Problem
-from scenario_kit.lint.simulation.place import Place
 from scenario_kit.model import Object, Reference
+from scenario_kit.model.json_document import Place
 from scenario_kit.model.kubernetes.pod_template import read_pod_spec
 from scenario_kit.model.kubernetes.reference import WORKLOADS
 from scenario_kit.render.templating.authoring_error import did_you_mean

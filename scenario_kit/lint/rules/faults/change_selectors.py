@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from scenario_kit.errors import AuthoringError
 from scenario_kit.lint.context.scenario_context import LintContext, PlacedProcedure
 from scenario_kit.lint.framework.rule import Problem, register_check
-from scenario_kit.model import App, Change, Object, Reference
+from scenario_kit.lint.simulation.applied_changes import AppliedChange, apply_changes
+from scenario_kit.model import App, Object, Reference
 from scenario_kit.model.chaos.kinds import get_experiment
 from scenario_kit.model.chaos.pod_selector import LIVE, parse_selector
 from scenario_kit.model.kubernetes.label_selector import admits, parse_object
@@ -28,10 +28,10 @@ def check_selectors(case: LintContext) -> Iterator[Problem]:
     objects: Sequence[Object] = case.objects
     for place, use, fault in case.list_rendered():
         aim = _find_aimed(objects, use.target, case.app)
-        for change in fault.changes:
-            for problem in _check_change(objects, change, case.app, aim):
+        for applied in apply_changes(objects, fault.changes, case.app):
+            for problem in _check_change(applied, case.app, aim):
                 yield Problem((*place, "target"), f"fault '{use.name}': {problem[0]}", *problem[1:])
-            objects = _apply_change(objects, change, case.app)
+            objects = applied.after
     for procedure in case.procedures():
         yield from _check_procedure(case, procedure, objects)
 
@@ -44,10 +44,11 @@ def _check_procedure(case: LintContext, procedure: PlacedProcedure, broken: Sequ
     if not repairs and not any(change.operation.manifest for change in procedure.changes):
         return
     objects = broken
-    for place, change in procedure.list_changes():
-        where = (*place, change.operation.keyword)
-        yield from (Problem(where, *problem) for problem in _check_change(objects, change, case.app, None))
-        objects = _apply_change(objects, change, case.app)
+    places = (place for place, _ in procedure.list_changes())
+    for place, applied in zip(places, apply_changes(broken, procedure.changes, case.app), strict=True):
+        where = (*place, applied.change.operation.keyword)
+        yield from (Problem(where, *problem) for problem in _check_change(applied, case.app, None))
+        objects = applied.after
     if not repairs:
         return
     served = {ref for ref, found in _map_services(case.objects, case.app).items() if found}
@@ -64,17 +65,9 @@ def _covers_all(case: LintContext, procedure: PlacedProcedure) -> bool:
     return len(case.faults) == len(case.scenario.spec.faults) and set(case.faults) <= set(solution.fixes)
 
 
-def _apply_change(objects: Sequence[Object], change: Change, app: App) -> Sequence[Object]:
-    try:
-        return change.operation.simulate(objects, app, app.namespace)
-    except AuthoringError:
-        return objects  # another rule reports it
-
-
-def _check_change(
-    objects: Sequence[Object], change: Change, app: App, aim: set[Reference] | None
-) -> Iterator[tuple[str, str, str]]:
+def _check_change(applied: AppliedChange, app: App, aim: set[Reference] | None) -> Iterator[tuple[str, str, str]]:
     """Yield message, observed and expected for each wrong selector of a change; ``aim`` are the intended workloads."""
+    change, objects = applied.change, applied.before
     manifest = change.operation.manifest
     if not manifest:
         return

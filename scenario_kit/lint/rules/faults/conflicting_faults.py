@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from scenario_kit.errors import AuthoringError
 from scenario_kit.lint.context.scenario_context import LintContext
 from scenario_kit.lint.framework.rule import Problem, register_check
+from scenario_kit.lint.simulation.applied_changes import find_result
 from scenario_kit.lint.simulation.field_diff import list_written_fields
 from scenario_kit.model.kubernetes.difference import WrittenField
+from scenario_kit.model.shortening import shorten_list
 
 
 @register_check("SK126")
@@ -21,13 +22,8 @@ def check_overlaps(case: LintContext) -> Iterator[Problem]:
         for other, theirs in seen.items():
             common = sorted(str(mine) for mine in fields if any(mine.meets(field) for field in theirs))
             if common:
-                more = f" and {len(common) - 1} more" if len(common) > 1 else ""
-                message = f"fault '{use.name}' writes {common[0]}{more}, which fault '{other}' writes as well"
+                message = f"fault '{use.name}' writes {shorten_list(common, 1)}, which fault '{other}' writes as well"
                 yield Problem((*place, "target"), message, use.target, "a field that no other fault writes")
         seen[use.name] = fields
-        for change in fault.changes:
-            if change.operation.creates:  # a later fault may target it
-                try:
-                    objects = change.operation.simulate(objects, case.app, case.app.namespace)
-                except AuthoringError:
-                    continue
+        # A later fault may target what this one creates.
+        objects = find_result(objects, (change for change in fault.changes if change.operation.creates), case.app)

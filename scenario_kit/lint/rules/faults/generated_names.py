@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from scenario_kit.lint.context.scenario_context import LintContext
-from scenario_kit.lint.simulation.place import Place
 from scenario_kit.lint.simulation.stages import walk_leaves
 from scenario_kit.load.yaml.edit import Edit, Put
 from scenario_kit.model import Change
+from scenario_kit.model.json_document import Place
 from scenario_kit.render.faults.template_context import GENERATED_SUFFIX
 
 _DRAWN: Final = re.compile(rf"(?<![-\w])([a-z][-a-z0-9]*)-({GENERATED_SUFFIX})(?![-\w])")

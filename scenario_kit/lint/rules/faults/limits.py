@@ -8,9 +8,9 @@ from typing import Final
 from scenario_kit.lint.context.catalog_context import FaultCase
 from scenario_kit.lint.context.scenario_context import LintContext
 from scenario_kit.lint.framework.rule import Problem, register_check, report_once
-from scenario_kit.lint.simulation.place import Place
 from scenario_kit.load.promql.parser import points
 from scenario_kit.load.yaml.edit import Put
+from scenario_kit.model.json_document import Place
 
 #: Maximum of any deadline or delay in seconds: 45 minutes.
 CAP: Final = 2700

@@ -8,6 +8,7 @@ from scenario_kit.lint.context.catalog_context import FaultCase
 from scenario_kit.lint.context.scenario_context import LintContext
 from scenario_kit.lint.framework.rule import Problem, register_check
 from scenario_kit.model import Severity
+from scenario_kit.model.shortening import shorten_list
 from scenario_kit.render.faults.modelled import REAL_DATA_PLANE, find_unmodelled
 
 #: Maximum number of fields in a message.
@@ -42,9 +43,7 @@ def check_unshown_anywhere(case: FaultCase) -> Iterator[Problem]:
 
 
 def _build_problem(place: tuple[str | int, ...], who: str, fields: tuple[str, ...]) -> Problem:
-    named = ", ".join(fields[:_MAX_FIELDS]) + (
-        f" and {len(fields) - _MAX_FIELDS} more" if len(fields) > _MAX_FIELDS else ""
-    )
+    named = shorten_list(fields, _MAX_FIELDS)
     return Problem(
         place,
         f"{who} writes only fields that the lab does not model: it needs {REAL_DATA_PLANE}",

@@ -9,8 +9,9 @@ from typing import Final
 from scenario_kit.errors import AuthoringError
 from scenario_kit.lint.context.catalog_context import USE, AppCase, FaultCase, Rendering
 from scenario_kit.lint.framework.rule import Problem, register_check
-from scenario_kit.lint.simulation.place import Place
+from scenario_kit.lint.simulation.applied_changes import apply_changes
 from scenario_kit.load.yaml.edit import Put
+from scenario_kit.model.json_document import Place
 from scenario_kit.render import NoChange
 from scenario_kit.render.templating.engine import explain_invalid_template
 
@@ -99,9 +100,6 @@ def check_impossible(case: FaultCase) -> Iterator[Problem]:
 def _find_failing_changes(case: FaultCase) -> Iterator[tuple[Rendering, int, AuthoringError]]:
     """Yield the changes of each rendering that fail on the app's objects; indices count rendered changes."""
     for rendering, fault in case.list_rendered():
-        objects = rendering.objects
-        for i, change in enumerate(fault.changes):
-            try:
-                objects = change.operation.simulate(objects, rendering.app, rendering.app.namespace)
-            except AuthoringError as error:
-                yield rendering, i, error
+        for i, applied in enumerate(apply_changes(rendering.objects, fault.changes, rendering.app)):
+            if applied.error:
+                yield rendering, i, applied.error

@@ -12,6 +12,7 @@ from scenario_kit.lint.framework.rule import Problem, register_check
 from scenario_kit.lint.similarity.index import ScenarioIndex
 from scenario_kit.lint.similarity.index_entry import IndexEntry
 from scenario_kit.model import Severity
+from scenario_kit.model.shortening import shorten_list
 
 
 @register_check("SK216")
@@ -79,8 +80,7 @@ def _render_candidates(catalog: Catalog, index: ScenarioIndex, entry: IndexEntry
 
 
 def _join_names(others: list[IndexEntry]) -> str:
-    first, more = others[0], len(others) - 1
-    return f"'{first.name}' ({_shorten_path(first.path)})" + (f" and {more} more" if more else "")
+    return shorten_list([f"'{other.name}' ({_shorten_path(other.path)})" for other in others], 1)
 
 
 def _shorten_path(path: str) -> str:

@@ -15,7 +15,6 @@ from scenario_kit.lint.context.template_lines import find_template_line
 from scenario_kit.lint.framework.rule import Problem, register_check, report_once
 from scenario_kit.lint.object_fields.changes import (
     WrongField,
-    advance,
     describe_object,
     find_wrong_kinds,
     find_wrong_steps,
@@ -25,11 +24,11 @@ from scenario_kit.lint.object_fields.kinds import find_kind_mistake, find_type
 from scenario_kit.lint.object_fields.mistake import NO_VALUE, FieldMistake
 from scenario_kit.lint.object_fields.objects import Judging, find_mistakes
 from scenario_kit.lint.object_fields.templates import find_written_mistakes
-from scenario_kit.lint.simulation.place import Place
+from scenario_kit.lint.simulation.applied_changes import find_result
 from scenario_kit.load.yaml.edit import Edit, Put, Rename
 from scenario_kit.model import App, Change, Object, Position
 from scenario_kit.model.authored.scenario import FaultUse
-from scenario_kit.model.json_document import get_part
+from scenario_kit.model.json_document import Place, get_part
 
 
 @register_check("SK142")
@@ -131,7 +130,7 @@ def _list_states(
     objects: Sequence[Object], changes: Sequence[Change], app: App | None
 ) -> tuple[tuple[Object, ...], tuple[Object, ...]]:
     """Return the objects before and after the changes of faults, which a repair may meet."""
-    after = advance(objects, changes, app)
+    after = find_result(objects, changes, app) if app is not None else tuple(objects)
     return _add_created(objects, changes), after
 
 

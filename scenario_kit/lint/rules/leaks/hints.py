@@ -12,10 +12,10 @@ from scenario_kit.lint.rules.leaks.names import TELLING
 from scenario_kit.lint.rules.leaks.needless import Needless, ObjectSurroundings, find_needless
 from scenario_kit.lint.rules.leaks.needless.foreign_objects import find_foreign_writes
 from scenario_kit.lint.rules.leaks.needless.surroundings import mentions, split_words
-from scenario_kit.lint.simulation.place import Place
 from scenario_kit.lint.simulation.stages import Simulation, WrittenObject
 from scenario_kit.load.yaml.edit import Drop, Edit
 from scenario_kit.model import Object
+from scenario_kit.model.json_document import Place
 
 #: Maps from which an entry can be removed.
 _DROPPABLE = ("annotations", "labels", "data", "stringData")

@@ -8,11 +8,11 @@ from scenario_kit.lint.context.catalog_context import FaultCase
 from scenario_kit.lint.context.scenario_context import LintContext
 from scenario_kit.lint.framework.rule import Problem, register_check
 from scenario_kit.lint.simulation.field_diff import is_outside_app
-from scenario_kit.lint.simulation.place import Place
 from scenario_kit.load.yaml.edit import Drop, Edit, Put
 from scenario_kit.model import App, Change, Entity, Fault, Object
 from scenario_kit.model.authored.change import get_operation_type
 from scenario_kit.model.authored.scenario import LABELLED
+from scenario_kit.model.json_document import Place
 
 
 @register_check("SK413")

@@ -16,15 +16,16 @@ from scenario_kit.lint.context.wrong_namespace import find_intended
 from scenario_kit.lint.framework.name_fixes import fix_reference
 from scenario_kit.lint.framework.rule import Problem, register_check
 from scenario_kit.lint.rules.faults.generated_names import find_outdated
-from scenario_kit.lint.simulation.place import Place
 from scenario_kit.lint.simulation.stages import Simulation, build_stage
 from scenario_kit.load.yaml.edit import Drop, Edit, Put
 from scenario_kit.model import App, Change, Fault, Object
 from scenario_kit.model.authored.scenario import LABELLED, Solution
+from scenario_kit.model.json_document import Place
 from scenario_kit.model.kubernetes.difference import find_paths, get_at
 from scenario_kit.model.kubernetes.pod_spec import list_serving_containers
 from scenario_kit.model.kubernetes.pod_template import read_pod_spec
 from scenario_kit.model.kubernetes.reference import make_object_reference
+from scenario_kit.model.shortening import shorten_list
 from scenario_kit.render import NoChange
 from scenario_kit.render.apps.namespaces import restore_written
 from scenario_kit.render.faults.applicability import find_offers
@@ -52,8 +53,7 @@ def _describe_targets(case: LintContext, place: Place) -> str:
     if use is None or case.app is None or case.objects is None or use.type not in case.types:
         return ""
     found = [str(each.target) for each in find_offers(case.types[use.type], case.app, case.objects)]
-    more = f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
-    return f" (possible targets: {', '.join(found[:_SHOWN]) or 'none in this app with these options'}{more})"
+    return f" (possible targets: {shorten_list(found, _SHOWN) or 'none in this app with these options'})"
 
 
 @register_check("SK121")

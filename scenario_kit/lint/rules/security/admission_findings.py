@@ -18,7 +18,6 @@ from scenario_kit.lint.context.source_location import Judged, SourceSite, find_s
 from scenario_kit.lint.context.wrong_namespace import find_intended
 from scenario_kit.lint.framework.rule import Problem
 from scenario_kit.lint.object_fields.kinds import find_kind_mistake
-from scenario_kit.lint.simulation.place import Place
 from scenario_kit.lint.simulation.stages import (
     Simulation,
     WrittenObject,
@@ -27,6 +26,7 @@ from scenario_kit.lint.simulation.stages import (
     split_steps,
 )
 from scenario_kit.model import Check, Object, PolicyException
+from scenario_kit.model.json_document import Place
 from scenario_kit.model.kubernetes.reference import make_reference, symbolise_namespace
 from scenario_kit.render.objects.lookup import format_reference
 from scenario_kit.schema.writable import CLUSTER, EXCEPTIONS

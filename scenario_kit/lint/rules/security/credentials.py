@@ -13,8 +13,8 @@ from typing import Final
 from scenario_kit.lint.context.catalog_context import AppCase, FaultCase, PackCase
 from scenario_kit.lint.context.scenario_context import LintContext
 from scenario_kit.lint.framework.rule import Problem, register_check
-from scenario_kit.lint.simulation.place import Place
 from scenario_kit.model import Position
+from scenario_kit.model.json_document import Place
 
 #: Formats of credentials, by issuer.
 _FORMS: Final = {

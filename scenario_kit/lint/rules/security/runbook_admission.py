@@ -15,7 +15,7 @@ from scenario_kit.admission.amounts import check_totals
 from scenario_kit.admission.bounds import collect_declared
 from scenario_kit.admission.judgement import collect_created, find_aim, judge_change
 from scenario_kit.admission.reads import check_reads, list_waits, name_subject
-from scenario_kit.errors import AuthoringError
+from scenario_kit.lint.simulation.applied_changes import apply_changes
 from scenario_kit.lint.simulation.stages import build_stage, list_outside_app, list_written_objects, split_steps
 from scenario_kit.model import Change, Decoy, Finding, Object, Runbook, Severity, Solution
 from scenario_kit.model.kubernetes.reference import make_reference
@@ -157,14 +157,9 @@ def _check_objects(part: _RunbookPart, runbook: Runbook, bounds: AdmissionBounds
 
 
 def _applies(changes: Sequence[Change], objects: tuple[Object, ...], runbook: Runbook) -> bool:
-    for change in changes:
-        try:
-            objects = change.operation.simulate(objects, runbook.app, runbook.namespace)
-        except NoChange:
-            continue
-        except AuthoringError:
-            return False
-    return True
+    """Return whether all changes can be made; one without an effect can."""
+    applied = apply_changes(objects, changes, runbook.app, runbook.namespace)
+    return all(each.error is None or isinstance(each.error, NoChange) for each in applied)
 
 
 def _check_change(change: Change, bounds: AdmissionBounds) -> Iterator[tuple[str, Breach]]:

@@ -8,9 +8,9 @@ from scenario_kit.lint.context.affected_objects import find_components, select_s
 from scenario_kit.lint.context.scenario_context import LintContext
 from scenario_kit.lint.context.wrong_namespace import find_intended
 from scenario_kit.lint.framework.rule import Problem, register_check
-from scenario_kit.lint.simulation.place import Place, is_same
 from scenario_kit.load.yaml.edit import Drop, Edit
 from scenario_kit.model import Reference
+from scenario_kit.model.json_document import Place
 from scenario_kit.model.kubernetes.pod_template import read_pod_spec
 from scenario_kit.model.kubernetes.reference import WORKLOADS
 from scenario_kit.render.objects.config_consumers import find_readers
@@ -44,7 +44,7 @@ def check_aliases(case: LintContext) -> Iterator[Problem]:
 def _find_masking_distractor(case: LintContext, fault: str, entity: Reference | None) -> str:
     """Return the distractor that changes the labelled object; empty if there is none."""
     others = (u.name for u in case.scenario.spec.faults if u.role == "Distractor" and u.name != fault)
-    return next((n for n in others if entity and any(is_same(entity, e) for e in case.entities(n, "Cause"))), "")
+    return next((n for n in others if entity and any(entity.is_same(e) for e in case.entities(n, "Cause"))), "")
 
 
 def _count_nameless(case: LintContext, fault: str) -> int:
@@ -54,32 +54,32 @@ def _count_nameless(case: LintContext, fault: str) -> int:
 
 
 def _is_alike(one: Reference | None, other: Reference | None) -> bool:
-    return is_same(one, other) if one and other else one == other
+    return one.is_same(other) if one and other else one == other
 
 
 def _find_other_cause(case: LintContext, own: int, alias: Reference) -> str:
     """Explain that an alias names another cause, labelled or changed by another fault; empty if it does not."""
     causes = case.scenario.spec.ground_truth.root_causes
     for i, other in enumerate(causes):
-        if i != own and any(is_same(alias, name) for name in (other.entity, *other.aliases) if name):
+        if i != own and any(alias.is_same(name) for name in (other.entity, *other.aliases) if name):
             return f"'{alias}' also names the root cause of fault '{other.fault}'"
     for use in case.scenario.spec.faults:
-        if use.name != causes[own].fault and any(is_same(alias, e) for e in case.entities(use.name, "Cause")):
+        if use.name != causes[own].fault and any(alias.is_same(e) for e in case.entities(use.name, "Cause")):
             return f"'{alias}' is what fault '{use.name}' changes"
     return ""
 
 
 def _explain_victim(case: LintContext, fault: str, alias: Reference) -> str:
-    if any(is_same(alias, cause) for cause in case.entities(fault, "Cause")):
+    if any(alias.is_same(cause) for cause in case.entities(fault, "Cause")):
         return ""
     spec = case.scenario.spec
-    if any(is_same(alias, edge.to) for edge in spec.ground_truth.propagation):
+    if any(alias.is_same(edge.to) for edge in spec.ground_truth.propagation):
         return f"'{alias}' suffers from the cause: an edge of the propagation leads to it"
     if any(
-        is_same(alias, alert.entity) for alert in spec.expect.alerts if alert.entity and alert.alert_class == "MustFire"
+        alias.is_same(alert.entity) for alert in spec.expect.alerts if alert.entity and alert.alert_class == "MustFire"
     ):
         return f"'{alias}' suffers from the cause: an alert must fire on it"
-    if any(is_same(alias, victim) for victim in case.entities(fault, "Victim")):
+    if any(alias.is_same(victim) for victim in case.entities(fault, "Victim")):
         return f"'{alias}' is a victim of fault '{fault}'"
     return ""
 
@@ -97,7 +97,7 @@ def _find_bystander(case: LintContext, own: int, alias: Reference) -> str:
     ):
         return ""  # SK112
     broken = {ref for ref in (cause.entity, *case.entities(cause.fault, "Cause")) if ref}
-    if any(is_same(alias, ref) or select_same_pods(case.objects, case.app, alias, ref) for ref in broken):
+    if any(alias.is_same(ref) or select_same_pods(case.objects, case.app, alias, ref) for ref in broken):
         return ""
     touched = touches(fault, case.objects, case.app, alias)
     mine = {name for text in (fault.target, *broken) for name in find_components(case.app, text)}

@@ -9,7 +9,6 @@ from scenario_kit.errors import AuthoringError
 from scenario_kit.lint.context.affected_objects import find_components
 from scenario_kit.lint.context.scenario_context import LintContext
 from scenario_kit.lint.framework.rule import Problem, register_check
-from scenario_kit.lint.simulation.place import is_same
 from scenario_kit.model import App, Change, Fault, Reference
 from scenario_kit.model.authored.noise import Noise
 from scenario_kit.render.scenarios.noise import GRID, build_sources
@@ -49,7 +48,7 @@ def check_playable(case: LintContext) -> Iterator[Problem]:
 
 
 def _explain_unfit(case: LintContext, app: App, noise: Noise) -> str:
-    roles = {c.role for c in app.components if noise.target and is_same(c.workload, noise.target)}
+    roles = {c.role for c in app.components if noise.target and c.workload.is_same(noise.target)}
     if noise.restart is not None and "Load" in roles:
         return "restarts the load generator, which interrupts all traffic"
     if noise.scale is None:
@@ -57,7 +56,7 @@ def _explain_unfit(case: LintContext, app: App, noise: Noise) -> str:
     if roles & set(_SINGLE):
         return f"scales {noise.target}, whose replicas do not share its work"
     scaled = [o["spec"]["scaleTargetRef"] for o in case.objects or () if o["kind"] == "HorizontalPodAutoscaler"]
-    if any(is_same(Reference(r["kind"], r["name"]), noise.scale.target) for r in scaled):
+    if any(noise.scale.target.is_same(Reference(r["kind"], r["name"])) for r in scaled):
         return f"scales {noise.target}, which an autoscaler scales"
     return ""
 
@@ -81,7 +80,7 @@ def check_separate(case: LintContext) -> Iterator[Problem]:
 
 def _writes(change: Change, target: Reference) -> bool:
     ref = change.operation.ref
-    return not change.operation.restarts and ref is not None and is_same(ref, target)
+    return not change.operation.restarts and ref is not None and ref.is_same(target)
 
 
 def _explain_overlap(app: App, noise: Noise, fault: Fault) -> str:
@@ -93,7 +92,7 @@ def _explain_overlap(app: App, noise: Noise, fault: Fault) -> str:
     if created & set(_ALL_PODS):
         return "what it creates applies to every new pod, including those of the noise"
     mine = find_components(app, noise.target)
-    touches = mine & _list_touched(app, fault) or any(is_same(noise.target, r) for r in _list_references(fault))
+    touches = mine & _list_touched(app, fault) or any(noise.target.is_same(r) for r in _list_references(fault))
     return f"both touch {noise.target}" if touches else ""
 
 
@@ -106,7 +105,7 @@ def _explain_load_change(app: App, fault: Fault) -> str:
         return ""
     store = Reference("ConfigMap", app.flags.config_map)
     service = {name for workload in app.flags.restart for name in find_components(app, workload)}
-    both = touched & service or any(is_same(store, ref) for ref in _list_references(fault))
+    both = touched & service or any(store.is_same(ref) for ref in _list_references(fault))
     return f"both change feature flags: {app.name} {app.version} sets the number of users by a flag" if both else ""
 
 

@@ -8,10 +8,10 @@ from scenario_kit.lint.context.scenario_context import LintContext
 from scenario_kit.lint.framework.rule import Problem, register_check
 from scenario_kit.lint.rules.alerts.expectations import list_possible_entities
 from scenario_kit.lint.rules.truth.service_map import find_component
-from scenario_kit.lint.simulation.place import Place
 from scenario_kit.model import Reference
 from scenario_kit.model.authored.propagation import find_reachable
 from scenario_kit.model.authored.scenario import FAULT_NODE
+from scenario_kit.model.json_document import Place
 
 _PLACE: Place = ("spec", "groundTruth", "propagation")
 

@@ -9,11 +9,11 @@ from scenario_kit.lint.context.scenario_context import LintContext
 from scenario_kit.lint.context.wrong_namespace import find_intended
 from scenario_kit.lint.framework.name_fixes import fix_reference
 from scenario_kit.lint.framework.rule import Problem, register_check
-from scenario_kit.lint.simulation.place import Place, is_same
 from scenario_kit.load import did_you_mean
 from scenario_kit.load.yaml.edit import Drop, Edit, Put
 from scenario_kit.model import Reference, Severity
 from scenario_kit.model.authored.scenario import FAULT_NODE, LABELLED
+from scenario_kit.model.json_document import Place
 
 #: Kinds of objects that a workload owns, and that an answer may name in its place.
 _OWNED = frozenset({"Pod", "ReplicaSet"})
@@ -64,7 +64,7 @@ def _check_blamed(case: LintContext, number: int) -> Iterator[Problem]:
     if fault is None or case.app is None or case.objects is None:
         return
     for blamed in fault.causes:
-        if (cause.entity and not is_same(cause.entity, blamed.ref)) or touches(
+        if (cause.entity and not cause.entity.is_same(blamed.ref)) or touches(
             fault, case.objects, case.app, blamed.ref
         ):
             continue
@@ -93,7 +93,7 @@ def _build_label_edit(place: Place, causes: tuple[Reference, ...]) -> tuple[Edit
 
 
 def _is_one_of(entity: Reference, others: tuple[Reference, ...]) -> bool:
-    return any(is_same(entity, other) for other in others)
+    return any(entity.is_same(other) for other in others)
 
 
 def _is_victim(case: LintContext, entity: Reference) -> bool:

@@ -10,7 +10,6 @@ from scenario_kit.lint.context.scenario_context import LintContext
 from scenario_kit.lint.framework.rule import Problem, register_check
 from scenario_kit.lint.rules.truth.messaging import find_route, has_message_path, is_broker_of
 from scenario_kit.lint.simulation.field_diff import list_written_fields
-from scenario_kit.lint.simulation.place import is_same
 from scenario_kit.model import App, Component, Reference
 from scenario_kit.model.authored.scenario import FAULT_NODE
 from scenario_kit.render.simulation.observability import list_untraced
@@ -77,7 +76,7 @@ def _check_first_step(case: LintContext, app: App, number: int, end: Component) 
     Faults that affect every workload, or an object that many workloads use, are not checked.
     """
     start = case.scenario.spec.ground_truth.propagation[number].from_
-    causes = [c.fault for c in case.scenario.spec.ground_truth.root_causes if c.entity and is_same(c.entity, start)]
+    causes = [c.fault for c in case.scenario.spec.ground_truth.root_causes if c.entity and c.entity.is_same(start)]
     fault = case.faults.get(start.name if start.kind == FAULT_NODE else causes[0] if causes else "")
     if fault is None or fault.scope != "Namespace" or case.objects is None:
         return

@@ -10,10 +10,10 @@ from typing import Final
 from scenario_kit.lint.context.affected_objects import touches
 from scenario_kit.lint.context.scenario_context import LintContext
 from scenario_kit.lint.framework.rule import Problem, register_check
-from scenario_kit.lint.simulation.place import Place
 from scenario_kit.load.yaml.edit import Drop
 from scenario_kit.model import Reference
 from scenario_kit.model.authored.scenario import PropagationEdge
+from scenario_kit.model.json_document import Place
 from scenario_kit.render.apps.placement import CLUSTER_KINDS
 
 _PLACE: Final[Place] = ("spec", "groundTruth", "propagation")
@@ -32,7 +32,7 @@ def check_untied(case: LintContext) -> Iterator[Problem]:
     for i, edge in enumerate(case.scenario.spec.ground_truth.propagation):
         for end, ref in (("from", edge.from_), ("to", edge.to)):
             named = (e.ref for fault in case.faults.values() for e in fault.entities)
-            if ref.kind not in CLUSTER_KINDS or any(ref.groupless == name.groupless for name in named):
+            if ref.kind not in CLUSTER_KINDS or any(ref.is_same(name) for name in named):
                 continue
             if not any(touches(fault, objects, app, ref) for fault in case.faults.values()):
                 message = f"no fault touches {ref}, and pods may be scheduled anywhere"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Final, TypeVar
 
@@ -11,6 +11,8 @@ import msgspec
 
 from scenario_kit.catalog.collection import find_collection
 from scenario_kit.errors import AuthoringError, UsageError
+from scenario_kit.load import did_you_mean
+from scenario_kit.load.schema.suggest import suggest
 from scenario_kit.load.yaml.document import read_document
 from scenario_kit.model import Object
 from scenario_kit.model.base import convert
@@ -18,8 +20,6 @@ from scenario_kit.model.base import convert
 _T = TypeVar("_T")
 #: Environment variable with folders of collections, each with ``catalog/`` and, for apps, ``templates/``.
 VARIABLE: Final = "SCENARIO_KIT_CATALOG"
-#: Known names that a message lists.
-_MAX_LISTED: Final = 12
 
 
 class UnknownEntry(AuthoringError, LookupError):
@@ -27,15 +27,15 @@ class UnknownEntry(AuthoringError, LookupError):
 
     def __init__(self, what: str, name: str, known: Iterable[str]) -> None:
         self.what, self.name, self.known = what, name, tuple(sorted(known))
-        self.suggestions = _find_closest(name, self.known)
-        fix = f"did you mean {', '.join(self.suggestions)}?" if self.suggestions else ""
-        listed = "" if self.suggestions and len(self.known) > _MAX_LISTED else f"; known: {_list_names(self.known)}"
-        super().__init__(f"there is no {what} '{name}'{listed}", fix=fix)
+        self.suggestions = suggest(name, self.known)
+        super().__init__(f"there is no {what} '{name}'", fix=suggest_entry(name, self.known))
 
 
-def _list_names(names: Sequence[str]) -> str:
-    more = len(names) - _MAX_LISTED
-    return (", ".join(names[:_MAX_LISTED]) or "none") + (f" and {more} more" if more > 0 else "")
+def suggest_entry(name: str, known: Iterable[str]) -> str:
+    """Return a fix for an unknown entry: the closest names, or the known ones and where others are read from."""
+    names = tuple(known)
+    fix = did_you_mean(name, names)
+    return fix if suggest(name, names) else f"{fix}, or add the folder with its `catalog` to {VARIABLE}"
 
 
 def find_data_root() -> Path:
@@ -76,12 +76,6 @@ def find_collections(paths: Iterable[Path] = ()) -> tuple[Path, ...]:
 def list_folders(parent: Path, file: str) -> set[str]:
     """List the names of the subfolders of ``parent`` that contain such a file."""
     return {path.parent.name for path in parent.glob(f"*/{file}")}
-
-
-def _find_closest(name: str, known: Sequence[str]) -> tuple[str, ...]:
-    from rapidfuzz import process  # only mistakes need it, and it takes a while to import
-
-    return tuple(match[0] for match in process.extract(name, known, limit=3, score_cutoff=60))
 
 
 def read_mapping(path: Path) -> Object:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, NamedTuple
@@ -10,6 +11,7 @@ from scenario_kit.catalog import Catalog
 from scenario_kit.errors import AuthoringError
 from scenario_kit.model import App, Object, Reference
 from scenario_kit.model.authored.scenario import Outcome
+from scenario_kit.render.apps.app import render_app, resolve_options
 from scenario_kit.render.faults.applicability import Offer, find_component, list_targets, offer
 from scenario_kit.render.faults.first_offer import render_objects_for
 from scenario_kit.render.objects.lookup import format_reference
@@ -65,6 +67,31 @@ def list_entities(app: App, objects: Sequence[Object]) -> list[BreakableEntity]:
             alone.append(BreakableEntity(reference, obj["kind"], (reference,)))
     roles = {c.name: c.role for c in app.components}
     return [BreakableEntity(name, roles[name], tuple(found)) for name, found in by_component.items() if found] + alone
+
+
+def list_names(app: App, objects: Sequence[Object]) -> list[str]:
+    """List the names under which parts of an app can be chosen: components, then single objects, then all objects."""
+    entities = list_entities(app, objects)
+    return [*(e.name for e in entities), *(o for e in entities for o in e.objects)]
+
+
+def list_settings_with(name: str, app: App, catalog: Catalog) -> list[str]:
+    """List the options and load profiles, each with default values otherwise, under which the app has such a part."""
+    settings = {
+        f"option `{option}: {json.dumps(value)}`": {option: value}
+        for option, schema in app.options.get("properties", {}).items()
+        for value in ((True, False) if schema.get("type") == "boolean" else schema.get("enum", ()))
+    }
+    settings |= {f"load profile `{profile}`": dict(load.options) for profile, load in app.loads.items()}
+    return [text for text, chosen in settings.items() if name in _list_names_with(app, chosen, catalog)]
+
+
+def _list_names_with(app: App, chosen: Mapping[str, Any], catalog: Catalog) -> list[str]:
+    try:
+        options = resolve_options(app, chosen)
+        return list_names(app, render_app(app, options, 50, app.namespace, templates=catalog.templates(app.name)))
+    except AuthoringError:  # the app's template refuses this value on its own
+        return []
 
 
 class Aimed(NamedTuple):

@@ -48,6 +48,8 @@ def test_new_overwrites_nothing(folder, capsys):
     ("arguments", "message"),
     [
         (["--app", "otel-dmeo"], "did you mean"),
+        (["--app", "shoe-shop"], "add the folder with its `catalog` to SCENARIO_KIT_CATALOG"),
+        (["--app", "otel-demo", "--target", "HorizontalPodAutoscaler/cart"], "with its option `autoscaling: true`"),
         (["--app", "otel-demo"], "no target given; possible:"),
         (["--app", "otel-demo", "--target", "crat"], "cart"),
         (["--app", "otel-demo", "--target", "cart"], "no fault given; cart supports:"),

@@ -12,17 +12,27 @@ from typing import Any, Final, NamedTuple, get_args
 import typer
 import yaml
 
-from scenario_kit.catalog import Catalog
+from scenario_kit.catalog import Catalog, suggest_entry
 from scenario_kit.cli.authoring.missing_capabilities import find_missing, find_missing_for
 from scenario_kit.cli.terminal.menu import Choice, ask_again, choose
 from scenario_kit.cli.terminal.output import fold_text
-from scenario_kit.draft import Answers, aim_fault, check_name, find_faults, list_entities, name_for
+from scenario_kit.draft import (
+    Answers,
+    aim_fault,
+    check_name,
+    find_faults,
+    list_entities,
+    list_names,
+    list_settings_with,
+    name_for,
+)
 from scenario_kit.draft.document import derive_fault_name
 from scenario_kit.draft.matrix_alerts import find_row
 from scenario_kit.errors import UsageError
 from scenario_kit.load import did_you_mean
 from scenario_kit.model import App, FaultType, Reference
 from scenario_kit.model.authored.scenario import Outcome
+from scenario_kit.model.shortening import shorten_list
 from scenario_kit.render import render_app
 from scenario_kit.render.faults.applicability import Offer, find_offers
 from scenario_kit.render.faults.first_offer import find_first_offer, render_objects_for
@@ -30,6 +40,8 @@ from scenario_kit.render.faults.first_offer import find_first_offer, render_obje
 #: Maximum number of targets or values in a message, and of alerts in a menu.
 _SHOWN: Final = 12
 _RAISED: Final = 2
+#: What the catalogue has.
+_ENTRIES: Final = ("alert pack", "app", "fault type")
 #: Maximum number of simulated users of a scenario.
 _MAX_USERS: Final = 1000
 
@@ -156,7 +168,8 @@ def _make_unique_name(made: Answers, before: Sequence[Answers]) -> str:
 
 def _require_known(what: str, name: str, known: Sequence[str]) -> str:
     if name not in known:
-        raise UsageError(f"unknown {what} '{name}'", fix=did_you_mean(name, known))
+        describe = suggest_entry if what in _ENTRIES else did_you_mean
+        raise UsageError(f"unknown {what} '{name}'", fix=describe(name, known))
     return name
 
 
@@ -167,11 +180,14 @@ def _offer(given: Mapping[str, str], values: Mapping[str, Any], app: App, catalo
         objects = render_objects_for(catalog.fault(fault), app, catalog)
     else:
         objects = render_app(app, {}, 50, app.namespace, templates=catalog.templates(app.name))
-    entities = list_entities(app, objects)
-    listed = [e.name for e in entities]
-    known = [*listed, *(o for e in entities for o in e.objects)]
     if fault and not (target or ask):
         return _offer_anywhere(fault, app, catalog)
+    listed, known = [e.name for e in list_entities(app, objects)], list_names(app, objects)
+    if target and target not in known and (settings := list_settings_with(target, app, catalog)):
+        raise UsageError(
+            f"{app.name} has '{target}' only with its {' or '.join(settings)}",
+            fix="choose another target, a fault that requests the option, or set it in spec.app of the file",
+        )
     entity = _choose_answer("target", target, listed, "--target", ask=ask, also=known)
     return _offer_at(entity, fault, values, app, catalog) if fault else _choose_offer(entity, app, catalog, ask=ask)
 
@@ -201,9 +217,8 @@ def _offer_at(entity: str, fault: str, values: Mapping[str, Any], app: App, cata
 def _list_valid_targets(fault: str, app: App, catalog: Catalog) -> str:
     """List the valid targets of a fault with default parameters."""
     fault_type = catalog.fault(fault)
-    targets = [o.target for o in find_offers(fault_type, app, render_objects_for(fault_type, app, catalog))]
-    more = f" and {len(targets) - _SHOWN} more" if len(targets) > _SHOWN else ""
-    return (", ".join(targets[:_SHOWN]) or f"none in {app.name}") + more
+    targets = [str(o.target) for o in find_offers(fault_type, app, render_objects_for(fault_type, app, catalog))]
+    return shorten_list(targets, _SHOWN) or f"none in {app.name}"
 
 
 def _choose_offer(entity: str, app: App, catalog: Catalog, *, ask: bool) -> Offer:
@@ -239,8 +254,7 @@ def _build_choice(offered: Offer, app: App, catalog: Catalog) -> Choice:
     elif row.outcome == "NoEffect":
         outcome = "had no effect when measured"
     else:
-        more = f" and {len(raised) - _RAISED} more" if len(raised) > _RAISED else ""
-        outcome = f"raises {', '.join(raised[:_RAISED])}{more}" if raised else "raised no alert when measured"
+        outcome = f"raises {shorten_list(raised, _RAISED)}" if raised else "raised no alert when measured"
     return Choice(fault, (fault_type.title, f"{offered.target}: {outcome}"), _split_family(fault_type.family))
 
 
@@ -297,8 +311,7 @@ def describe_possible(schema: Mapping[str, Any], choices: Iterable[Any] = ()) ->
     """Describe the possible values of a parameter: a list, a range or a maximum length."""
     values = [str(c) for c in choices] or [str(v) for v in schema.get("enum", ())]
     if values:
-        more = f" and {len(values) - _SHOWN} more" if len(values) > _SHOWN else ""
-        return f"one of: {', '.join(values[:_SHOWN])}{more}"
+        return f"one of: {shorten_list(values, _SHOWN)}"
     low, high = schema.get("minimum"), schema.get("maximum")
     if low is not None and high is not None:
         return f"from {low} to {high}"

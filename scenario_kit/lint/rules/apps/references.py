@@ -5,25 +5,26 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 
+from scenario_kit.catalog import suggest_entry
 from scenario_kit.errors import AuthoringError
 from scenario_kit.lint.context.scenario_context import LintContext
 from scenario_kit.lint.context.wrong_namespace import find_intended
 from scenario_kit.lint.framework.name_fixes import fix_name, fix_reference
 from scenario_kit.lint.framework.rule import Problem, register_check
 from scenario_kit.lint.rules.faults.unknown_containers import find_unknown_containers
-from scenario_kit.lint.simulation.place import Place
 from scenario_kit.load import did_you_mean
 from scenario_kit.load.schema.schemas import explain_too_much
 from scenario_kit.load.schema.validation import find_mistakes
 from scenario_kit.load.yaml.edit import Edit, Put
 from scenario_kit.model import Reference, Severity
+from scenario_kit.model.json_document import Place
 
 
 @register_check("SK107")
 def check_app(case: LintContext) -> Iterator[Problem]:
     choice, catalog = case.scenario.spec.app, case.catalog
     if choice.name not in catalog.apps():
-        fix = did_you_mean(choice.name, catalog.apps())
+        fix = suggest_entry(choice.name, catalog.apps())
         place, message = ("spec", "app", "name"), f"there is no app '{choice.name}' in the catalogue"
         yield Problem(place, message, choice.name, fix=fix, edits=fix_name(place, choice.name, catalog.apps()))
         return
@@ -47,7 +48,7 @@ def check_app(case: LintContext) -> Iterator[Problem]:
         yield Problem(at, message, choice.load.profile, fix=fix, edits=edits)
     for i, pack in enumerate(choice.alert_packs):
         if pack not in catalog.alert_packs():
-            fix = did_you_mean(pack, catalog.alert_packs())
+            fix = suggest_entry(pack, catalog.alert_packs())
             where = ("spec", "app", "alertPacks", i)
             edits = fix_name(where, pack, catalog.alert_packs())
             yield Problem(where, f"there is no alert pack '{pack}'", pack, fix=fix, edits=edits)
@@ -90,7 +91,7 @@ def check_fault_type(case: LintContext) -> Iterator[Problem]:
             yield _explain_two_types(case, ("spec", "faults", i, "type"), use.type, use.type in beside)
             continue
         if use.type not in known:
-            fix = did_you_mean(use.type, known)
+            fix = suggest_entry(use.type, known)
             place, message = ("spec", "faults", i, "type"), f"there is no fault type '{use.type}'"
             yield Problem(place, message, use.type, fix=fix, edits=fix_name(place, use.type, known))
         elif use.type not in case.types:

@@ -7,40 +7,37 @@ from typing import Any
 
 from tools.defects.alerts import must_fire
 from tools.defects.inert import add_inert, annotate
-from tools.defects.kind import Defect, kind, needs
+from tools.defects.kind import Defect, edit, kind, needs
 from tools.defects.own import fault_document, with_own_fault
 from tools.defects.second import second_fault
 from tools.defects.subject import Document, Subject
 from tools.defects.tried_labels import require_one_cause, write_out_solution
 
 
-@kind("SK404")
-def cause_of_a_fault_left_out(subject: Subject) -> Iterator[Defect]:
+@edit("SK404")
+def cause_of_a_fault_left_out(subject: Subject, spec: Document) -> str:
     """Only some of a fault's causes are labelled."""
-    document, spec = subject.copy()
     labels = spec["groundTruth"].get("rootCauses", [])
     several = [c for c in labels if sum(o["fault"] == c["fault"] for o in labels) > 1]
     labels.remove(needs(several, "every fault has one cause")[0])
-    yield Defect(f"no label for {several[0].get('entity')}", document)
+    return f"no label for {several[0].get('entity')}"
 
 
-@kind("SK404")
-def sustaining_what_nothing_set_off(subject: Subject) -> Iterator[Defect]:
+@edit("SK404")
+def sustaining_what_nothing_set_off(subject: Subject, spec: Document) -> str:
     """The only fault is declared as sustaining, although nothing triggers the incident."""
-    document, spec = subject.copy()
     require_one_cause(subject)
     spec["faults"][0]["role"] = "Sustaining"
-    yield Defect(f"{spec['faults'][0]['name']} is Sustaining", document)
+    return f"{spec['faults'][0]['name']} is Sustaining"
 
 
-@kind("SK410")
-def alert_of_a_distractor(subject: Subject) -> Iterator[Defect]:
+@edit("SK410")
+def alert_of_a_distractor(subject: Subject, spec: Document) -> str:
     """An alert counts from a fault that is declared harmless."""
-    document, spec = subject.copy()
     needs(subject.incident, "there is no incident")
     name = second_fault(subject, spec, labelled=False, role="Distractor")
     must_fire(spec)[0]["after"] = name
-    yield Defect(f"the first alert counts after {name}", document)
+    return f"the first alert counts after {name}"
 
 
 @kind("SK124")
@@ -59,12 +56,11 @@ def distractor_at_the_cause(subject: Subject) -> Iterator[Defect]:
     yield Defect(f"one more replica of {target} is a Distractor", document, files)
 
 
-@kind("SK325")
-def two_deadlines(subject: Subject) -> Iterator[Defect]:
+@edit("SK325")
+def two_deadlines(subject: Subject, spec: Document) -> str:
     """The same alert must fire by two different deadlines."""
-    document, spec = subject.copy()
     spec["expect"]["alerts"].append({**must_fire(spec)[0], "withinSeconds": 2400})
-    yield Defect("the first alert once more, within 2400 s", document)
+    return "the first alert once more, within 2400 s"
 
 
 def _asking(subject: Subject, expr: str) -> Defect:
@@ -115,15 +111,14 @@ def decoy_that_writes_a_note(subject: Subject) -> Iterator[Defect]:
     yield _only_decoy(subject, annotate(victims[0], "today"))
 
 
-@kind("SK202")
-def solution_that_deletes_the_name_server(subject: Subject) -> Iterator[Defect]:
+@edit("SK202")
+def solution_that_deletes_the_name_server(subject: Subject, spec: Document) -> str:
     """A solution also deletes an object that the whole cluster needs."""
-    document, spec = subject.copy()
     require_one_cause(subject)
     needs(all(f.scope == "Namespace" for f in subject.case.faults.values()), "its fault reaches everything")
     write_out_solution(subject, spec)
     spec["solutions"][0]["changes"].append({"delete": {"target": "kube-system/Deployment/coredns"}})
-    yield Defect("the solution also deletes kube-system/Deployment/coredns", document)
+    return "the solution also deletes kube-system/Deployment/coredns"
 
 
 @kind("SK108")
@@ -170,12 +165,11 @@ def fault_that_nobody_is_said_to_end(subject: Subject) -> Iterator[Defect]:
     yield Defect("mitigation: None", document, files)
 
 
-@kind("SK602")
-def brief_that_says_nothing(subject: Subject) -> Iterator[Defect]:
+@edit("SK602")
+def brief_that_says_nothing(subject: Subject, spec: Document) -> str:
     """The brief describes no symptom."""
-    document, spec = subject.copy()
     spec["brief"] = "Help, please!"
-    yield Defect("brief: Help, please!", document)
+    return "brief: Help, please!"
 
 
 @kind("SK603")
@@ -187,9 +181,8 @@ def author_without_a_name(subject: Subject) -> Iterator[Defect]:
         yield Defect(f"the author {name!a}", document)
 
 
-@kind("SK608")
-def suspended_scenario(subject: Subject) -> Iterator[Defect]:
+@edit("SK608")
+def suspended_scenario(subject: Subject, spec: Document) -> str:
     """The scenario is suspended, so applying it starts nothing."""
-    document, spec = subject.copy()
     spec["suspend"] = True
-    yield Defect("suspend: true", document)
+    return "suspend: true"

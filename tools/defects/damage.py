@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from tools.defects.inert import annotate
-from tools.defects.kind import Defect, kind, needs
+from tools.defects.kind import Defect, edit, kind, needs
 from tools.defects.own import fault_document, with_own_fault
 from tools.defects.second import second_fault
 from tools.defects.subject import Document, Subject
@@ -127,13 +127,12 @@ def fix_that_leaves_the_cause(subject: Subject) -> Iterator[Defect]:
     yield Defect(f"an annotation of {victim} is a cause, which a restart repairs", document, files)
 
 
-@kind("SK410")
-def trouble_of_a_distractor_elsewhere(subject: Subject) -> Iterator[Defect]:
+@edit("SK410")
+def trouble_of_a_distractor_elsewhere(subject: Subject, spec: Document) -> str:
     """A harmless change is declared to raise an alert on an untouched object, which would excuse real damage."""
-    document, spec = subject.copy()
     needs(subject.incident, "there is no incident")
     name = second_fault(subject, spec, labelled=False, role="Distractor")
     victim = needs(subject.alerting, "no alert names its object")[0]
     alert = {"name": "HighRequestLatency", "entity": victim, "class": "MayFire", "after": name}
     spec["expect"]["alerts"].append(alert)
-    yield Defect(f"{name} is declared to raise an alert on {victim}", document)
+    return f"{name} is declared to raise an alert on {victim}"

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from scenario_kit.lint.framework.suppression import find_latest_month, get_today
 from tools.defects.alerts import must_fire
-from tools.defects.kind import Defect, kind, needs
+from tools.defects.kind import Defect, edit, kind, needs
 from tools.defects.own import with_own_fault
 from tools.defects.subject import Document, Subject, bare
 from tools.defects.tried_labels import require_one_cause
@@ -17,49 +17,44 @@ def suppress(spec: Document, code: str, until: str = "") -> None:
     spec["suppress"] = [{"code": code, "reason": "it is meant so", "until": until or find_latest_month(get_today())}]
 
 
-@kind("SK609")
-def leak_suppressed(subject: Subject) -> Iterator[Defect]:
+@edit("SK609")
+def leak_suppressed(subject: Subject, spec: Document) -> str:
     """The brief names the broken object, and the finding about it is suppressed."""
-    document, spec = subject.copy()
     fault = needs(subject.spec.faults, "nothing is broken")[0]
     spec["brief"] = f"{spec['brief']} Please look at {bare(fault.target)} first."
     suppress(spec, "SK211")
-    yield Defect(f"the brief names {bare(fault.target)}, SK211 is suppressed", document)
+    return f"the brief names {bare(fault.target)}, SK211 is suppressed"
 
 
-@kind("SK609")
-def silence_suppressed(subject: Subject) -> Iterator[Defect]:
+@edit("SK609")
+def silence_suppressed(subject: Subject, spec: Document) -> str:
     """No alert has to fire, and the finding about it is suppressed."""
-    document, spec = subject.copy()
     needs(subject.incident, "there is no incident")
     for alert in must_fire(spec):
         alert["class"] = "MayFire"
     suppress(spec, "SK324")
-    yield Defect("no alert must fire, SK324 is suppressed", document)
+    return "no alert must fire, SK324 is suppressed"
 
 
-@kind("SK609")
-def edge_suppressed(subject: Subject) -> Iterator[Defect]:
+@edit("SK609")
+def edge_suppressed(subject: Subject, spec: Document) -> str:
     """The finding about edges that follow no call is suppressed in advance."""
-    document, spec = subject.copy()
     suppress(spec, "SK125")
-    yield Defect("SK125 is suppressed", document)
+    return "SK125 is suppressed"
 
 
-@kind("SK609")
-def copy_suppressed(subject: Subject) -> Iterator[Defect]:
+@edit("SK609")
+def copy_suppressed(subject: Subject, spec: Document) -> str:
     """The finding about duplicates is suppressed in advance."""
-    document, spec = subject.copy()
     suppress(spec, "SK216")
-    yield Defect("SK216 is suppressed", document)
+    return "SK216 is suppressed"
 
 
-@kind("SK610")
-def suppression_without_an_end(subject: Subject) -> Iterator[Defect]:
+@edit("SK610")
+def suppression_without_an_end(subject: Subject, spec: Document) -> str:
     """A permitted suppression never expires."""
-    document, spec = subject.copy()
     suppress(spec, "SK432", "9999-12")
-    yield Defect("SK432 is suppressed until 9999-12", document)
+    return "SK432 is suppressed until 9999-12"
 
 
 @kind("SK610")
@@ -92,10 +87,9 @@ def needless_privilege(subject: Subject) -> Iterator[Defect]:
     yield Defect("requires: node-access", document, files)
 
 
-@kind("SK225")
-def needless_conjunction(subject: Subject) -> Iterator[Defect]:
+@edit("SK225")
+def needless_conjunction(subject: Subject, spec: Document) -> str:
     """Causes are declared to join conjunctively, but there is only one."""
-    document, spec = subject.copy()
     require_one_cause(subject)
     spec["groundTruth"]["causesJoin"] = "Conjunctive"
-    yield Defect("causesJoin: Conjunctive", document)
+    return "causesJoin: Conjunctive"

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from scenario_kit.errors import AuthoringError
-from tools.defects.kind import Defect, DoesNotApply, kind, needs
+from tools.defects.kind import Defect, DoesNotApply, edit, kind, needs
 from tools.defects.own import with_own_fault, writes
 from tools.defects.subject import Document, Subject, bare, misspell
 
@@ -19,14 +19,13 @@ def first(spec: Document) -> Document:
     return fault
 
 
-@kind("SK304")
-def no_op_fault(subject: Subject) -> Iterator[Defect]:
+@edit("SK304")
+def no_op_fault(subject: Subject, spec: Document) -> str:
     """A parameter has the value that the app already has."""
-    document, spec = subject.copy()
     use = first(spec)
     name, value = _present(subject)
     use["parameters"] = {**use.get("parameters", {}), name: value}
-    yield Defect(f"{name} is {value!r}, as in the app", document)
+    return f"{name} is {value!r}, as in the app"
 
 
 def _present(subject: Subject) -> tuple[str, Any]:
@@ -61,84 +60,76 @@ def _differences(old: Any, new: Any) -> Iterator[tuple[Any, Any]]:
         yield old, new
 
 
-@kind("SK109")
-def unknown_parameter(subject: Subject) -> Iterator[Defect]:
+@edit("SK109")
+def unknown_parameter(subject: Subject, spec: Document) -> str:
     """The fault type has no such parameter."""
-    document, spec = subject.copy()
     use = first(spec)
     known = list(subject.case.types[use["type"]].parameters.get("properties", {}))
     name = f"{known[0]}s" if known else "seconds"
     use["parameters"] = {**use.get("parameters", {}), name: 1}
-    yield Defect(f"parameter {name}", document)
+    return f"parameter {name}"
 
 
-@kind("SK109")
-def impossible_parameter(subject: Subject) -> Iterator[Defect]:
+@edit("SK109")
+def impossible_parameter(subject: Subject, spec: Document) -> str:
     """A parameter has the wrong type."""
-    document, spec = subject.copy()
     use = first(spec)
     known = subject.case.types[use["type"]].parameters.get("properties", {})
     plain = [n for n, p in known.items() if p.get("type") in ("integer", "string")]
     name = needs(plain, "its fault has no parameter")[0]
     use["parameters"] = {**use.get("parameters", {}), name: [1]}
-    yield Defect(f"a list as {name}", document)
+    return f"a list as {name}"
 
 
-@kind("SK120")
-def wrong_container(subject: Subject) -> Iterator[Defect]:
+@edit("SK120")
+def wrong_container(subject: Subject, spec: Document) -> str:
     """The target has no container of the given name."""
-    document, spec = subject.copy()
     use = first(spec)
     known = subject.case.types[use["type"]].parameters.get("properties", {})
     needs("container" in known, "its fault chooses no container")
     use["parameters"] = {**use.get("parameters", {}), "container": "app"}
-    yield Defect("container app", document)
+    return "container app"
 
 
-@kind("SK108")
-def unknown_fault(subject: Subject) -> Iterator[Defect]:
+@edit("SK108")
+def unknown_fault(subject: Subject, spec: Document) -> str:
     """The fault type does not exist."""
-    document, spec = subject.copy()
     use = first(spec)
     use["type"] = misspell(use["type"])
-    yield Defect(f"type {use['type']}", document)
+    return f"type {use['type']}"
 
 
-@kind("SK110")
-def unknown_target(subject: Subject) -> Iterator[Defect]:
+@edit("SK110")
+def unknown_target(subject: Subject, spec: Document) -> str:
     """The target does not exist."""
-    document, spec = subject.copy()
     use = first(spec)
     use["target"] = misspell(use["target"])
-    yield Defect(f"target {use['target']}", document)
+    return f"target {use['target']}"
 
 
-@kind("SK110")
-def target_of_another_kind(subject: Subject) -> Iterator[Defect]:
+@edit("SK110")
+def target_of_another_kind(subject: Subject, spec: Document) -> str:
     """The target is of a kind that the fault type does not support."""
-    document, spec = subject.copy()
     use = first(spec)
     kinds = [k.partition(".")[0] for k in subject.case.types[use["type"]].targets]
     others = [o for o in subject.objects if o.split("/")[0] not in kinds]
     same = [o for o in others if o.split("/")[1] == use["target"].split("/")[1]]
     use["target"] = needs(same or others, "the fault fits everything")[0]
-    yield Defect(f"target {use['target']}", document)
+    return f"target {use['target']}"
 
 
-@kind("SK110")
-def target_in_another_namespace(subject: Subject) -> Iterator[Defect]:
+@edit("SK110")
+def target_in_another_namespace(subject: Subject, spec: Document) -> str:
     """The target is in another namespace."""
-    document, spec = subject.copy()
     use = first(spec)
     needs(bare(use["target"]) in subject.objects, "the target is no object of the app")
     use["target"] = f"kube-system/{bare(use['target'])}"
-    yield Defect(f"target {use['target']}", document)
+    return f"target {use['target']}"
 
 
-@kind("SK126")
-def twice_the_same_fault(subject: Subject) -> Iterator[Defect]:
+@edit("SK126")
+def twice_the_same_fault(subject: Subject, spec: Document) -> str:
     """Two faults write the same field."""
-    document, spec = subject.copy()
     use = first(spec)
     needs(not any(c.operation.creates for c in subject.case.faults[use["name"]].changes), "it writes no field")
     needs(subject.incident, "there is no incident")
@@ -147,25 +138,23 @@ def twice_the_same_fault(subject: Subject) -> Iterator[Defect]:
     spec["groundTruth"]["rootCauses"] = [*labels, *({**c, "fault": "again"} for c in labels[:1])]
     for solution in spec.get("solutions", []):
         solution["fixes"] = [*solution.get("fixes", []), "again"]
-    yield Defect("the first fault twice", document)
+    return "the first fault twice"
 
 
-@kind("SK132")
-def waits_for_itself(subject: Subject) -> Iterator[Defect]:
+@edit("SK132")
+def waits_for_itself(subject: Subject, spec: Document) -> str:
     """A fault starts after itself."""
-    document, spec = subject.copy()
     use = first(spec)
     use["start"] = {"afterFault": use["name"]}
-    yield Defect("the first fault waits for itself", document)
+    return "the first fault waits for itself"
 
 
-@kind("SK132")
-def fault_that_waits_for_nobody(subject: Subject) -> Iterator[Defect]:
+@edit("SK132")
+def fault_that_waits_for_nobody(subject: Subject, spec: Document) -> str:
     """The only fault waits for an alert that only an earlier fault could raise."""
-    document, spec = subject.copy()
     needs(len(spec.get("faults", [])) == 1, "it has several faults, or none")
     first(spec)["start"] = {"onAlert": {"name": "KubePodCrashLooping"}}
-    yield Defect("starts on KubePodCrashLooping", document)
+    return "starts on KubePodCrashLooping"
 
 
 @kind("SK128")
@@ -191,23 +180,21 @@ def unproven_fault(subject: Subject) -> Iterator[Defect]:
     yield Defect("no check that it is gone", document, files)
 
 
-@kind("SK135")
-def visible_trace_of_a_hidden_fault(subject: Subject) -> Iterator[Defect]:
+@edit("SK135")
+def visible_trace_of_a_hidden_fault(subject: Subject, spec: Document) -> str:
     """A fault that leaves visible traces is declared hidden."""
-    document, spec = subject.copy()
     use = first(spec)
     needs(use["type"] in ("pod-failure", "container-kill"), "its fault leaves no trace")
     use["visibility"] = "Hidden"
-    yield Defect("visibility: Hidden", document)
+    return "visibility: Hidden"
 
 
-@kind("SK137")
-def noise_on_the_target(subject: Subject) -> Iterator[Defect]:
+@edit("SK137")
+def noise_on_the_target(subject: Subject, spec: Document) -> str:
     """The background noise restarts the broken workload."""
-    document, spec = subject.copy()
     broken = [o for o in subject.concerned if o.startswith("Deployment/") and o not in subject.alerting]
     targets = {bare(use.target) for use in subject.spec.faults}
     named = [o for o in sorted(broken) if o in targets or f"Service/{o.split('/')[1]}" in targets]
     workload = needs(named, "no fault targets a Deployment that does not alert")[0]
     spec["noise"] = [{"name": "rollouts", "restart": {"target": workload}, "everySeconds": 600}]
-    yield Defect(f"restarts of {workload}", document)
+    return f"restarts of {workload}"

@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from tools.defects.kind import Defect, kind, needs
+from tools.defects.kind import Defect, edit, kind, needs
 from tools.defects.subject import Document, Subject
 
 
-@kind("SK102")
-def misspelled_field(subject: Subject) -> Iterator[Defect]:
+@edit("SK102")
+def misspelled_field(subject: Subject, spec: Document) -> str:
     """A field name is misspelled."""
-    document, spec = subject.copy()
     spec["groundTruth"]["rootcauses"] = spec["groundTruth"].pop("rootCauses", [])
-    yield Defect("rootcauses", document)
+    return "rootcauses"
 
 
 @kind("SK101")
@@ -32,28 +31,25 @@ def line_break_that_nobody_sees(subject: Subject) -> Iterator[Defect]:
         yield Defect(f"U+{ord(sign):04X} in a comment", text.replace("\nspec:\n", f"\n# harmless{sign}\nspec:\n", 1))
 
 
-@kind("SK104")
-def value_of_another_type(subject: Subject) -> Iterator[Defect]:
+@edit("SK104")
+def value_of_another_type(subject: Subject, spec: Document) -> str:
     """A string stands where a list is expected."""
-    document, spec = subject.copy()
     spec["tags"] = "networking"
-    yield Defect("tags is a text", document)
+    return "tags is a text"
 
 
-@kind("SK104")
-def unknown_class(subject: Subject) -> Iterator[Defect]:
+@edit("SK104")
+def unknown_class(subject: Subject, spec: Document) -> str:
     """A value is not in its enumeration."""
-    document, spec = subject.copy()
     needs(spec.get("expect", {}).get("alerts"), "no alert is expected")[0]["class"] = "must-fire"
-    yield Defect("class: must-fire", document)
+    return "class: must-fire"
 
 
-@kind("SK103")
-def missing_field(subject: Subject) -> Iterator[Defect]:
+@edit("SK103")
+def missing_field(subject: Subject, spec: Document) -> str:
     """A required field is missing."""
-    document, spec = subject.copy()
     spec.pop("title")
-    yield Defect("no title", document)
+    return "no title"
 
 
 @kind("SK105")
@@ -71,20 +67,18 @@ def another_folder(subject: Subject) -> Iterator[Defect]:
     yield Defect("in a folder of another name", document, folder="another-folder")
 
 
-@kind("SK107")
-def unknown_version(subject: Subject) -> Iterator[Defect]:
+@edit("SK107")
+def unknown_version(subject: Subject, spec: Document) -> str:
     """The app has no such version."""
-    document, spec = subject.copy()
     spec["app"]["version"] = "0.0.1"
-    yield Defect("version 0.0.1", document)
+    return "version 0.0.1"
 
 
-@kind("SK123")
-def template_text(subject: Subject) -> Iterator[Defect]:
+@edit("SK123")
+def template_text(subject: Subject, spec: Document) -> str:
     """A template expression stands in a field that is not rendered."""
-    document, spec = subject.copy()
     spec["brief"] = "Customers of {{ shop }} complain."
-    yield Defect("a template in the brief", document)
+    return "a template in the brief"
 
 
 def _created(subject: Subject, reported: str, body: Document) -> Defect:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import wraps
 from typing import Any, Final, Literal, NamedTuple
 
 from tools.defects.subject import Document, Subject
@@ -81,6 +82,24 @@ def kind(*codes: str, stage: Stage = "Static", first: tuple[str, ...] = ()) -> C
         title = (make.__doc__ or "").strip().rstrip(".")
         KINDS[name] = Kind(name, title, frozenset(codes), stage, make, first)
         return make
+
+    return register
+
+
+Edit = Callable[[Subject, Document], str]
+
+
+def edit(*codes: str, stage: Stage = "Static", first: tuple[str, ...] = ()) -> Callable[[Edit], Edit]:
+    """Register the decorated function as a kind: it edits the spec of a copy, and returns what was changed."""
+
+    def register(change: Edit) -> Edit:
+        @wraps(change)
+        def make(subject: Subject) -> Iterator[Defect]:
+            document, spec = subject.copy()
+            yield Defect(change(subject, spec), document)
+
+        kind(*codes, stage=stage, first=first)(make)
+        return change
 
     return register
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from tools.defects.kind import Defect, kind, needs
+from tools.defects.kind import edit, needs
 from tools.defects.second import second_fault
 from tools.defects.subject import Document, Subject, bare, misspell
 
@@ -21,237 +19,213 @@ def _edges(spec: Document) -> list[Document]:
     return edges
 
 
-@kind("SK405")
-def wrong_label(subject: Subject) -> Iterator[Defect]:
+@edit("SK405")
+def wrong_label(subject: Subject, spec: Document) -> str:
     """The label names an untouched object."""
-    document, spec = subject.copy()
     other = needs(subject.bystanders(), "every component is involved")[0]
     _labels(subject, spec)[0]["entity"] = other
-    yield Defect(f"the first label names {other}", document)
+    return f"the first label names {other}"
 
 
-@kind("SK406")
-def victim_labelled(subject: Subject) -> Iterator[Defect]:
+@edit("SK406")
+def victim_labelled(subject: Subject, spec: Document) -> str:
     """The label names a victim."""
-    document, spec = subject.copy()
     victims = [o for o in subject.alerting if bare(o) not in subject.causes]
     victim = needs(victims, "only the broken object alerts")[0]
     _labels(subject, spec)[0]["entity"] = victim
-    yield Defect(f"the first label names {victim}, which alerts", document)
+    return f"the first label names {victim}, which alerts"
 
 
-@kind("SK405")
-def wrong_label_suppressed(subject: Subject) -> Iterator[Defect]:
+@edit("SK405")
+def wrong_label_suppressed(subject: Subject, spec: Document) -> str:
     """The label names an untouched object, and the finding about it is suppressed."""
-    document, spec = subject.copy()
     other = needs(subject.bystanders(), "every component is involved")[0]
     _labels(subject, spec)[0]["entity"] = other
     spec["suppress"] = [{"code": "SK405", "reason": "it is meant so", "until": "2099-01"}]
-    yield Defect(f"the first label names {other}, SK405 is suppressed", document)
+    return f"the first label names {other}, SK405 is suppressed"
 
 
-@kind("SK112", "SK405")
-def label_of_nothing(subject: Subject) -> Iterator[Defect]:
+@edit("SK112", "SK405")
+def label_of_nothing(subject: Subject, spec: Document) -> str:
     """The label names an object that does not exist."""
-    document, spec = subject.copy()
     wrong = misspell(next(iter(subject.causes or subject.objects)))
     _labels(subject, spec)[0]["entity"] = wrong
-    yield Defect(f"the first label names {wrong}", document)
+    return f"the first label names {wrong}"
 
 
-@kind("SK405", "SK112")
-def label_in_another_namespace(subject: Subject) -> Iterator[Defect]:
+@edit("SK405", "SK112")
+def label_in_another_namespace(subject: Subject, spec: Document) -> str:
     """The label names the right object in a wrong namespace."""
-    document, spec = subject.copy()
     cause = needs([c for c in subject.causes if c in subject.objects], "the name of the cause is generated")[0]
     _labels(subject, spec)[0]["entity"] = f"kube-system/{cause}"
-    yield Defect(f"the first label names kube-system/{cause}", document)
+    return f"the first label names kube-system/{cause}"
 
 
-@kind("SK409")
-def label_without_entity(subject: Subject) -> Iterator[Defect]:
+@edit("SK409")
+def label_without_entity(subject: Subject, spec: Document) -> str:
     """The label names no object."""
-    document, spec = subject.copy()
     label = _labels(subject, spec)[0]
     needs(
         label.pop("entity", "") and not subject.case.has_generated_cause(label["fault"]),
         "the name of the cause is generated",
     )
-    yield Defect("the first label has no entity", document)
+    return "the first label has no entity"
 
 
-@kind("SK131")
-def label_of_another_fault(subject: Subject) -> Iterator[Defect]:
+@edit("SK131")
+def label_of_another_fault(subject: Subject, spec: Document) -> str:
     """The label names a fault that the scenario does not have."""
-    document, spec = subject.copy()
     label = _labels(subject, spec)[0]
     label["fault"] = misspell(label["fault"])
-    yield Defect(f"the first label is of {label['fault']}", document)
+    return f"the first label is of {label['fault']}"
 
 
-@kind("SK408")
-def cause_unlabelled(subject: Subject) -> Iterator[Defect]:
+@edit("SK408")
+def cause_unlabelled(subject: Subject, spec: Document) -> str:
     """Nothing is labelled although something is broken."""
-    document, spec = subject.copy()
     _labels(subject, spec)
     needs(subject.incident, _INCIDENT)
     spec["groundTruth"]["rootCauses"] = []
-    yield Defect("no label", document)
+    return "no label"
 
 
-@kind("SK404")
-def missing_co_cause(subject: Subject) -> Iterator[Defect]:
+@edit("SK404")
+def missing_co_cause(subject: Subject, spec: Document) -> str:
     """A second fault is a cause, and no label names it."""
-    document, spec = subject.copy()
     needs(subject.incident, _INCIDENT)
     _labels(subject, spec)
     name = second_fault(subject, spec, labelled=False)
-    yield Defect(f"{name} is a Cause without a label", document)
+    return f"{name} is a Cause without a label"
 
 
-@kind("SK404")
-def distractor_labelled(subject: Subject) -> Iterator[Defect]:
+@edit("SK404")
+def distractor_labelled(subject: Subject, spec: Document) -> str:
     """A second fault is harmless, and a label names it."""
-    document, spec = subject.copy()
     needs(subject.incident, _INCIDENT)
     _labels(subject, spec)
     name = second_fault(subject, spec, role="Distractor")
-    yield Defect(f"{name} is a Distractor with a label", document)
+    return f"{name} is a Distractor with a label"
 
 
-@kind("SK404")
-def cause_called_distractor(subject: Subject) -> Iterator[Defect]:
+@edit("SK404")
+def cause_called_distractor(subject: Subject, spec: Document) -> str:
     """The labelled fault is declared as a distractor."""
-    document, spec = subject.copy()
     needs(subject.incident, _INCIDENT)
     labelled = _labels(subject, spec)[0]["fault"]
     next(f for f in spec["faults"] if f["name"] == labelled)["role"] = "Distractor"
-    yield Defect(f"{labelled} has the role Distractor", document)
+    return f"{labelled} has the role Distractor"
 
 
-@kind("SK124")
-def alias_of_a_victim(subject: Subject) -> Iterator[Defect]:
+@edit("SK124")
+def alias_of_a_victim(subject: Subject, spec: Document) -> str:
     """An alias of the cause names a victim."""
-    document, spec = subject.copy()
     label = _labels(subject, spec)[0]
     victim = needs([o for o in subject.alerting if bare(o) not in subject.causes], "only the broken object alerts")[0]
     label["aliases"] = [victim]
-    yield Defect(f"{victim} is an alias of the cause", document)
+    return f"{victim} is an alias of the cause"
 
 
-@kind("SK124")
-def alias_of_a_bystander(subject: Subject) -> Iterator[Defect]:
+@edit("SK124")
+def alias_of_a_bystander(subject: Subject, spec: Document) -> str:
     """An alias of the cause names an unrelated component."""
-    document, spec = subject.copy()
     other = needs(subject.bystanders(), "every component is involved")[0]
     _labels(subject, spec)[0]["aliases"] = [other]
-    yield Defect(f"{other} is an alias of the cause", document)
+    return f"{other} is an alias of the cause"
 
 
-@kind("SK124")
-def alias_of_everything(subject: Subject) -> Iterator[Defect]:
+@edit("SK124")
+def alias_of_everything(subject: Subject, spec: Document) -> str:
     """An alias of the cause names a service account that all components share."""
-    document, spec = subject.copy()
     accounts = [name for name in subject.objects if name.startswith("ServiceAccount/") and name not in subject.causes]
     label, account = _labels(subject, spec)[0], needs(accounts, "the app has no service account")[0]
     label["aliases"] = [account]
-    yield Defect(f"{account} is an alias of the cause", document)
+    return f"{account} is an alias of the cause"
 
 
-@kind("SK124")
-def alias_of_another_cause(subject: Subject) -> Iterator[Defect]:
+@edit("SK124")
+def alias_of_another_cause(subject: Subject, spec: Document) -> str:
     """An alias of one cause names another cause."""
-    document, spec = subject.copy()
     needs(subject.incident, _INCIDENT)
     label = _labels(subject, spec)[0]
     second_fault(subject, spec)
     label["aliases"] = [spec["groundTruth"]["rootCauses"][-1]["entity"]]
-    yield Defect(f"{label['aliases'][0]} is an alias of the first cause, and the second one", document)
+    return f"{label['aliases'][0]} is an alias of the first cause, and the second one"
 
 
-@kind("SK408")
-def incident_called_none(subject: Subject) -> Iterator[Defect]:
+@edit("SK408")
+def incident_called_none(subject: Subject, spec: Document) -> str:
     """An incident is declared as NoIncident."""
-    document, spec = subject.copy()
     needs(subject.incident, _INCIDENT)
     spec["groundTruth"]["outcome"] = "NoIncident"
-    yield Defect("outcome NoIncident", document)
+    return "outcome NoIncident"
 
 
-@kind("SK408")
-def incident_called_benign(subject: Subject) -> Iterator[Defect]:
+@edit("SK408")
+def incident_called_benign(subject: Subject, spec: Document) -> str:
     """An incident that needs a solution is declared as Benign."""
-    document, spec = subject.copy()
     needs(subject.incident and (spec.get("solutions") or spec.get("decoys")), "it lists no solution or decoy")
     spec["groundTruth"]["outcome"] = "Benign"
-    yield Defect("outcome Benign", document)
+    return "outcome Benign"
 
 
-@kind("SK116")
-def no_propagation(subject: Subject) -> Iterator[Defect]:
+@edit("SK116")
+def no_propagation(subject: Subject, spec: Document) -> str:
     """No propagation explains the alerts on other objects."""
-    document, spec = subject.copy()
     needs([o for o in subject.alerting if bare(o) not in subject.causes], "only the broken object alerts")
     _edges(spec)
     spec["groundTruth"]["propagation"] = []
-    yield Defect("no propagation", document)
+    return "no propagation"
 
 
-@kind("SK116")
-def reversed_first_edge(subject: Subject) -> Iterator[Defect]:
+@edit("SK116")
+def reversed_first_edge(subject: Subject, spec: Document) -> str:
     """The edge that leaves the cause is reversed."""
-    document, spec = subject.copy()
-    yield Defect(_turned(_edges(spec)[0]), document)
+    return _turned(_edges(spec)[0])
 
 
-@kind("SK116", "SK125")
-def reversed_later_edge(subject: Subject) -> Iterator[Defect]:
+@edit("SK116", "SK125")
+def reversed_later_edge(subject: Subject, spec: Document) -> str:
     """An edge between two victims is reversed."""
-    document, spec = subject.copy()
     roots = {bare(c) for c in subject.causes} | {f"Fault/{u.name}" for u in subject.spec.faults}
     later = [e for e in _edges(spec) if e["from"] not in roots]
-    yield Defect(_turned(needs(later, "every edge leaves the cause")[-1]), document)
+    return _turned(needs(later, "every edge leaves the cause")[-1])
 
 
-@kind("SK116")
-def circular_propagation(subject: Subject) -> Iterator[Defect]:
+@edit("SK116")
+def circular_propagation(subject: Subject, spec: Document) -> str:
     """The propagation contains a cycle."""
-    document, spec = subject.copy()
     edges = _edges(spec)
     edges.append({"from": edges[-1]["to"], "to": edges[0]["from"], "because": "it comes back"})
-    yield Defect(f"a further edge from {edges[-1]['from']} back to {edges[-1]['to']}", document)
+    return f"a further edge from {edges[-1]['from']} back to {edges[-1]['to']}"
 
 
-@kind("SK115")
-def propagation_through_nothing(subject: Subject) -> Iterator[Defect]:
+@edit("SK115")
+def propagation_through_nothing(subject: Subject, spec: Document) -> str:
     """The propagation passes through an object that does not exist."""
-    document, spec = subject.copy()
     edge = _edges(spec)[-1]
     edge["to"] = misspell(edge["to"])
-    yield Defect(f"an edge leads to {edge['to']}", document)
+    return f"an edge leads to {edge['to']}"
 
 
-@kind("SK116", "SK125")
-def propagation_to_nobody(subject: Subject) -> Iterator[Defect]:
+@edit("SK116", "SK125")
+def propagation_to_nobody(subject: Subject, spec: Document) -> str:
     """The propagation ends at an unrelated object."""
-    document, spec = subject.copy()
     edges = _edges(spec)
     last = edges[-1]["to"]
     apart = [b for b in subject.bystanders() if not (subject.calls(last, b) or subject.calls(b, last))]
     nowhere = needs(apart, "every component is involved")[-1]
     edges.append({"from": last, "to": nowhere, "because": "it suffers as well"})
-    yield Defect(f"an edge leads to {nowhere}", document)
+    return f"an edge leads to {nowhere}"
 
 
-@kind("SK116")
-def unexplained_alert(subject: Subject) -> Iterator[Defect]:
+@edit("SK116")
+def unexplained_alert(subject: Subject, spec: Document) -> str:
     """No edge leads to an object on which an alert must fire."""
-    document, spec = subject.copy()
     edges = _edges(spec)
     ends = [o for o in subject.alerting if any(e["to"] == o for e in edges)]
     dropped = needs(ends, "only the broken object alerts")[0]
     spec["groundTruth"]["propagation"] = [e for e in edges if e["to"] != dropped]
-    yield Defect(f"no edge to {dropped}", document)
+    return f"no edge to {dropped}"
 
 
 def _turned(edge: Document) -> str:
@@ -259,30 +233,27 @@ def _turned(edge: Document) -> str:
     return f"an edge from {edge['from']} to {edge['to']}"
 
 
-@kind("SK112")
-def label_of_another_group(subject: Subject) -> Iterator[Defect]:
+@edit("SK112")
+def label_of_another_group(subject: Subject, spec: Document) -> str:
     """The label names the right object in a wrong API group."""
-    document, spec = subject.copy()
     cause = needs([c for c in subject.causes if c in subject.objects], "the name of the cause is generated")[0]
     sort, _, name = cause.partition("/")
     wrong = f"{sort}.example.org/{name}"
     next(label for label in _labels(subject, spec) if label.get("entity") == cause)["entity"] = wrong
-    yield Defect(f"a label names {wrong}", document)
+    return f"a label names {wrong}"
 
 
-@kind("SK124")
-def label_twice(subject: Subject) -> Iterator[Defect]:
+@edit("SK124")
+def label_twice(subject: Subject, spec: Document) -> str:
     """The same cause is labelled twice."""
-    document, spec = subject.copy()
     labels = _labels(subject, spec)
     labels.append({**labels[0]})
-    yield Defect("the first label twice", document)
+    return "the first label twice"
 
 
-@kind("SK125")
-def first_edge_to_a_bystander(subject: Subject) -> Iterator[Defect]:
+@edit("SK125")
+def first_edge_to_a_bystander(subject: Subject, spec: Document) -> str:
     """The first edge leads from the fault to an unrelated component."""
-    document, spec = subject.copy()
     edges = _edges(spec)
     roots = [e for e in edges if e["from"].startswith("Fault/")]
     root = needs(roots, "its propagation starts at objects")[0]
@@ -294,4 +265,4 @@ def first_edge_to_a_bystander(subject: Subject) -> Iterator[Defect]:
     other = needs([o for o in strangers if not subject.calls(aimed, o)], "every Deployment is involved")[0]
     edges.append({"from": root["from"], "to": other})
     spec["expect"]["alerts"].append({"name": "HighRequestErrorRate", "entity": other, "class": "MayFire"})
-    yield Defect(f"an edge from {root['from']} to {other}", document)
+    return f"an edge from {root['from']} to {other}"

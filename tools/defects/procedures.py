@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tools.defects.kind import Defect, kind, needs
+from tools.defects.kind import Defect, edit, kind, needs
 from tools.defects.second import second_fault
 from tools.defects.subject import Document, Subject, misspell
 
@@ -14,42 +14,38 @@ def _listed(spec: Document, part: str) -> list[Document]:
     return found
 
 
-@kind("SK416")
-def missing_solution(subject: Subject) -> Iterator[Defect]:
+@edit("SK416")
+def missing_solution(subject: Subject, spec: Document) -> str:
     """No solution repairs a second cause."""
-    document, spec = subject.copy()
     needs(subject.incident, "there is no incident")
     name = second_fault(subject, spec)
     spec["solutions"].pop()
-    yield Defect(f"no solution for {name}", document)
+    return f"no solution for {name}"
 
 
-@kind("SK122")
-def solution_in_prose(subject: Subject) -> Iterator[Defect]:
+@edit("SK122")
+def solution_in_prose(subject: Subject, spec: Document) -> str:
     """A solution has a description but no changes."""
-    document, spec = subject.copy()
     _listed(spec, "solutions")[0]["changes"] = []
-    yield Defect("no changes in the first solution", document)
+    return "no changes in the first solution"
 
 
-@kind("SK121")
-def solution_of_nothing(subject: Subject) -> Iterator[Defect]:
+@edit("SK121")
+def solution_of_nothing(subject: Subject, spec: Document) -> str:
     """A solution changes an object that does not exist."""
-    document, spec = subject.copy()
     operation, body = next(iter(_listed(spec, "solutions")[0]["changes"][0].items()))
     needs("target" in body, f"its solution starts with {operation}")
     body["target"] = misspell(body["target"])
-    yield Defect(f"{operation} {body['target']}", document)
+    return f"{operation} {body['target']}"
 
 
-@kind("SK121")
-def solution_in_another_namespace(subject: Subject) -> Iterator[Defect]:
+@edit("SK121")
+def solution_in_another_namespace(subject: Subject, spec: Document) -> str:
     """A solution changes the right object in a wrong namespace."""
-    document, spec = subject.copy()
     operation, body = next(iter(_listed(spec, "solutions")[0]["changes"][0].items()))
     needs("target" in body, f"its solution starts with {operation}")
     body["target"] = f"kube-system/{body['target']}"
-    yield Defect(f"{operation} {body['target']}", document)
+    return f"{operation} {body['target']}"
 
 
 @kind("SK120", "SK121")
@@ -65,63 +61,57 @@ def solution_for_another_container(subject: Subject) -> Iterator[Defect]:
             return
 
 
-@kind("SK133")
-def idle_solution(subject: Subject) -> Iterator[Defect]:
+@edit("SK133")
+def idle_solution(subject: Subject, spec: Document) -> str:
     """A solution sets a value that is already set."""
-    document, spec = subject.copy()
     other = needs(subject.bystanders("Deployment"), "every Deployment is involved")[0]
     replicas = subject.objects[other]["spec"].get("replicas", 1)
     _listed(spec, "solutions")[0]["changes"] = [{"scale": {"target": other, "replicas": replicas}}]
-    yield Defect(f"the first solution scales {other} to {replicas}, which it has", document)
+    return f"the first solution scales {other} to {replicas}, which it has"
 
 
-@kind("SK133")
-def idle_decoy(subject: Subject) -> Iterator[Defect]:
+@edit("SK133")
+def idle_decoy(subject: Subject, spec: Document) -> str:
     """A decoy sets a value that is already set."""
-    document, spec = subject.copy()
     needs(subject.incident, "there is no incident")
     other = needs(subject.bystanders("Deployment"), "every Deployment is involved")[0]
     replicas = subject.objects[other]["spec"].get("replicas", 1)
     change = {"scale": {"target": other, "replicas": replicas}}
     spec["decoys"] = [*spec.get("decoys", []), {"name": "scale-another", "changes": [change]}]
-    yield Defect(f"a decoy scales {other} to {replicas}, which it has", document)
+    return f"a decoy scales {other} to {replicas}, which it has"
 
 
-@kind("SK433")
-def solution_as_decoy(subject: Subject) -> Iterator[Defect]:
+@edit("SK433")
+def solution_as_decoy(subject: Subject, spec: Document) -> str:
     """A decoy is the solution."""
-    document, spec = subject.copy()
     changes = _listed(spec, "solutions")[0]["changes"]
     spec["decoys"] = [*spec.get("decoys", []), {"name": "another-try", "changes": changes}]
-    yield Defect("the first solution is also a decoy", document)
+    return "the first solution is also a decoy"
 
 
-@kind("SK433")
-def decoy_that_takes_the_fault_back(subject: Subject) -> Iterator[Defect]:
+@edit("SK433")
+def decoy_that_takes_the_fault_back(subject: Subject, spec: Document) -> str:
     """A decoy removes what the labelled faults injected."""
-    document, spec = subject.copy()
     needs(subject.incident, "there is no incident")
     labels = needs(subject.spec.ground_truth.root_causes, "nothing is labelled")
     changes = [{"removeFault": {"fault": name}} for name in dict.fromkeys(cause.fault for cause in labels)]
     spec["decoys"] = [*_listed(spec, "decoys"), {"name": "another-try", "changes": changes}]
-    yield Defect("a decoy removes the faults", document)
+    return "a decoy removes the faults"
 
 
-@kind("SK133")
-def decoy_that_writes_a_status(subject: Subject) -> Iterator[Defect]:
+@edit("SK133")
+def decoy_that_writes_a_status(subject: Subject, spec: Document) -> str:
     """A decoy patches the status of an object, which the API server ignores."""
-    document, spec = subject.copy()
     needs(subject.incident, "there is no incident")
     other = needs([name for name in subject.objects if name.startswith("Deployment/")], "it has no Deployment")[0]
     change = {"patch": {"target": other, "type": "Merge", "patch": {"status": {"readyReplicas": 1}}}}
     spec["decoys"] = [*_listed(spec, "decoys"), {"name": "another-try", "changes": [change]}]
-    yield Defect(f"a decoy patches the status of {other}", document)
+    return f"a decoy patches the status of {other}"
 
 
-@kind("SK133")
-def decoy_that_cancels_itself(subject: Subject) -> Iterator[Defect]:
+@edit("SK133")
+def decoy_that_cancels_itself(subject: Subject, spec: Document) -> str:
     """A decoy writes a field of a Service, and then its former value."""
-    document, spec = subject.copy()
     needs(subject.incident, "there is no incident")
     services = [n for n in subject.bystanders("Service") if "sessionAffinity" not in subject.objects[n]["spec"]]
     other = needs(services, "every Service is involved")[0]
@@ -130,43 +120,39 @@ def decoy_that_cancels_itself(subject: Subject) -> Iterator[Defect]:
         {"patch": {"target": other, "type": "Merge", "patch": {"spec": {"sessionAffinity": value}}}} for value in values
     ]
     spec["decoys"] = [*_listed(spec, "decoys"), {"name": "another-try", "changes": changes}]
-    yield Defect(f"a decoy changes {other} and changes it back", document)
+    return f"a decoy changes {other} and changes it back"
 
 
-@kind("SK417")
-def decoy_twice(subject: Subject) -> Iterator[Defect]:
+@edit("SK417")
+def decoy_twice(subject: Subject, spec: Document) -> str:
     """Two decoys are the same."""
-    document, spec = subject.copy()
     decoy = _listed(spec, "decoys")[0]
     spec["decoys"].append({**decoy, "name": "once-more"})
-    yield Defect(f"{decoy['name']} twice", document)
+    return f"{decoy['name']} twice"
 
 
-@kind("SK432")
-def no_decoy(subject: Subject) -> Iterator[Defect]:
+@edit("SK432")
+def no_decoy(subject: Subject, spec: Document) -> str:
     """The scenario has no decoy."""
-    document, spec = subject.copy()
     needs(subject.incident, "there is no incident")
     _listed(spec, "decoys")
     spec["decoys"] = []
-    yield Defect("no decoy", document)
+    return "no decoy"
 
 
-@kind("SK413")
-def solution_by_receipt(subject: Subject) -> Iterator[Defect]:
+@edit("SK413")
+def solution_by_receipt(subject: Subject, spec: Document) -> str:
     """A solution only removes the injection, although an operator could repair the fault."""
-    document, spec = subject.copy()
     solution = _listed(spec, "solutions")[0]
     fault = needs(solution.get("fixes"), "its solution does not say what it fixes")[0]
     solution["changes"] = [{"removeFault": {"fault": fault}}]
-    yield Defect(f"removeFault {fault} as solution", document)
+    return f"removeFault {fault} as solution"
 
 
-@kind("SK131")
-def solution_of_another_fault(subject: Subject) -> Iterator[Defect]:
+@edit("SK131")
+def solution_of_another_fault(subject: Subject, spec: Document) -> str:
     """A solution fixes a fault that the scenario does not have."""
-    document, spec = subject.copy()
     solution = _listed(spec, "solutions")[0]
     name = misspell(needs(solution.get("fixes"), "its solution does not say what it fixes")[0])
     solution["fixes"] = [name]
-    yield Defect(f"the first solution fixes {name}", document)
+    return f"the first solution fixes {name}"

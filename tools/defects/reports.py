@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from tools.defects.damage import extend_solution
-from tools.defects.kind import Defect, kind, needs
+from tools.defects.kind import Defect, edit, kind, needs
 from tools.defects.promises import expect_check
-from tools.defects.subject import Subject
+from tools.defects.subject import Document, Subject
 
 _CALLS = "traces_span_metrics_calls_total"
 
@@ -67,15 +67,14 @@ def solution_that_shields_the_collector(subject: Subject) -> Iterator[Defect]:
     yield extend_solution(subject, {"create": policy}, f"shields {target}")
 
 
-@kind("SK114")
-def promise_about_what_the_app_lacks(subject: Subject) -> Iterator[Defect]:
+@edit("SK114")
+def promise_about_what_the_app_lacks(subject: Subject, spec: Document) -> str:
     """An alert that cannot fire in this app must not fire."""
-    document, spec = subject.copy()
     known = {ref.kind for ref in (*subject.case.known, *subject.case.created)}
     needs("HorizontalPodAutoscaler" not in known, "it has an autoscaler")
     needs("KubeHpaMaxedOut" in (subject.case.alerts or {}), "no rule is about autoscalers")
     spec["expect"]["alerts"].append({"name": "KubeHpaMaxedOut", "class": "MustNotFire"})
-    yield Defect("KubeHpaMaxedOut must not fire", document)
+    return "KubeHpaMaxedOut must not fire"
 
 
 @kind("SK141")
@@ -114,9 +113,8 @@ def check_of_an_event_of_before(subject: Subject) -> Iterator[Defect]:
     yield expect_check(subject, {"event": {"entity": ref, "reason": "Scheduled"}, "stays": True})
 
 
-@kind("SK603")
-def author_with_an_impossible_account(subject: Subject) -> Iterator[Defect]:
+@edit("SK603")
+def author_with_an_impossible_account(subject: Subject, spec: Document) -> str:
     """The account of an author is a path."""
-    document, spec = subject.copy()
     spec["authors"][0]["github"] = "../../pulls"
-    yield Defect("an account that GitHub does not have", document)
+    return "an account that GitHub does not have"

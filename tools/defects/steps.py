@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
-from tools.defects.kind import Defect, kind, needs
+from tools.defects.kind import Defect, edit, kind, needs
 from tools.defects.own import with_own_fault
 from tools.defects.subject import Document, Subject
 from tools.defects.tried_labels import require_one_cause
@@ -17,53 +17,48 @@ def _edges(spec: Document) -> list[Any]:
     return edges
 
 
-@kind("SK455")
-def edge_twice(subject: Subject) -> Iterator[Defect]:
+@edit("SK455")
+def edge_twice(subject: Subject, spec: Document) -> str:
     """The first edge occurs twice, with different reasons."""
-    document, spec = subject.copy()
     edges = _edges(spec)
     edges.append({**edges[0], "because": "once more, so that the chain looks longer than it is"})
-    yield Defect("the first edge twice", document)
+    return "the first edge twice"
 
 
-@kind("SK456")
-def edge_without_a_reason(subject: Subject) -> Iterator[Defect]:
+@edit("SK456")
+def edge_without_a_reason(subject: Subject, spec: Document) -> str:
     """The reason of an edge is a single letter."""
-    document, spec = subject.copy()
     _edges(spec)[0]["because"] = "x"
-    yield Defect("because: x", document)
+    return "because: x"
 
 
-@kind("SK456")
-def one_reason_for_all_edges(subject: Subject) -> Iterator[Defect]:
+@edit("SK456")
+def one_reason_for_all_edges(subject: Subject, spec: Document) -> str:
     """All edges give the same reason."""
-    document, spec = subject.copy()
     edges = _edges(spec)
     needs(len({e["from"] for e in edges}) > 1 or len(edges) > 2, "all its edges start at the same object")
     for edge in edges:
         edge["because"] = "the trouble travels along this call"
-    yield Defect("every edge because the trouble travels along this call", document)
+    return "every edge because the trouble travels along this call"
 
 
-@kind("SK454")
-def hop_over_a_node(subject: Subject) -> Iterator[Defect]:
+@edit("SK454")
+def hop_over_a_node(subject: Subject, spec: Document) -> str:
     """The chain passes through a node on which the pods happen to run."""
-    document, spec = subject.copy()
     edges = _edges(spec)
     middle = {"from": "Node/worker-1", "to": edges[0]["to"], "because": "the pods beside it get less of the processor"}
     edges[:1] = [{**edges[0], "to": "Node/worker-1"}, middle]
-    yield Defect("the first edge passes through Node/worker-1", document)
+    return "the first edge passes through Node/worker-1"
 
 
-@kind("SK116")
-def loose_end(subject: Subject) -> Iterator[Defect]:
+@edit("SK116")
+def loose_end(subject: Subject, spec: Document) -> str:
     """A branch of the chain ends at an object on which no alert can fire."""
-    document, spec = subject.copy()
     edges = _edges(spec)
     service = next((o for o in subject.bystanders("Service")), None)
     end = needs(service, "every Service is involved")
     edges.append({"from": edges[-1]["to"], "to": end, "because": "it stands in front of pods that suffer too"})
-    yield Defect(f"an edge to {end}, where the chain ends", document)
+    return f"an edge to {end}, where the chain ends"
 
 
 @kind("SK124")
@@ -88,13 +83,12 @@ def alias_of_a_healthy_object(subject: Subject) -> Iterator[Defect]:
     yield Defect(f"{targets[0]} is an alias of the cause", document)
 
 
-@kind("SK124", "SK112")
-def alias_of_a_node(subject: Subject) -> Iterator[Defect]:
+@edit("SK124", "SK112")
+def alias_of_a_node(subject: Subject, spec: Document) -> str:
     """An alias names a node."""
-    document, spec = subject.copy()
     label = needs(spec["groundTruth"].get("rootCauses"), "it has no root cause")[0]
     label["aliases"] = ["Node/worker-1"]
-    yield Defect("Node/worker-1 is an alias of the cause", document)
+    return "Node/worker-1 is an alias of the cause"
 
 
 @kind("SK129")

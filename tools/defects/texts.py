@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tools.defects.kind import Defect, kind, needs
+from tools.defects.kind import Defect, edit, kind, needs
 from tools.defects.own import require_spelled_causes, with_own_fault
 from tools.defects.second import second_fault
 from tools.defects.subject import Document, Subject
@@ -126,44 +126,39 @@ def near_duplicate(subject: Subject) -> Iterator[Defect]:
     yield Defect("only the name is new, and a delay", document, folder="another-incident")
 
 
-@kind("SK602")
-def placeholder(subject: Subject) -> Iterator[Defect]:
+@edit("SK602")
+def placeholder(subject: Subject, spec: Document) -> str:
     """A text is a placeholder."""
-    document, spec = subject.copy()
     spec["description"] = "TODO"
-    yield Defect("description: TODO", document)
+    return "description: TODO"
 
 
-@kind("SK605")
-def no_brief(subject: Subject) -> Iterator[Defect]:
+@edit("SK605")
+def no_brief(subject: Subject, spec: Document) -> str:
     """The scenario has no brief."""
-    document, spec = subject.copy()
     spec.pop("brief")
-    yield Defect("no brief", document)
+    return "no brief"
 
 
-@kind("SK601")
-def no_licence(subject: Subject) -> Iterator[Defect]:
+@edit("SK601")
+def no_licence(subject: Subject, spec: Document) -> str:
     """The scenario has no licence."""
-    document, spec = subject.copy()
     spec.pop("license")
-    yield Defect("no licence", document)
+    return "no licence"
 
 
-@kind("SK603")
-def no_owner(subject: Subject) -> Iterator[Defect]:
+@edit("SK603")
+def no_owner(subject: Subject, spec: Document) -> str:
     """The scenario has no author."""
-    document, spec = subject.copy()
     spec["authors"] = []
-    yield Defect("no authors", document)
+    return "no authors"
 
 
-@kind("SK604")
-def domain_without_checks(subject: Subject) -> Iterator[Defect]:
+@edit("SK604")
+def domain_without_checks(subject: Subject, spec: Document) -> str:
     """The domain has no check of its own."""
-    document, spec = subject.copy()
     spec["domain"] = "finops"
-    yield Defect("domain finops", document)
+    return "domain finops"
 
 
 @kind("SK218")
@@ -174,26 +169,23 @@ def no_canary(subject: Subject) -> Iterator[Defect]:
     yield Defect("no canary", document)
 
 
-@kind("SK606")
-def expired_suppression(subject: Subject) -> Iterator[Defect]:
+@edit("SK606")
+def expired_suppression(subject: Subject, spec: Document) -> str:
     """A suppression has expired."""
-    document, spec = subject.copy()
     spec["suppress"] = [{"code": "SK432", "reason": "decoys follow", "until": "2024-01"}]
-    yield Defect("a suppression until 2024-01", document)
+    return "a suppression until 2024-01"
 
 
-@kind("SK609")
-def suppressed_cheat(subject: Subject) -> Iterator[Defect]:
+@edit("SK609")
+def suppressed_cheat(subject: Subject, spec: Document) -> str:
     """A finding of trials is suppressed that no scenario may suppress."""
-    document, spec = subject.copy()
     spec["suppress"] = [{"code": "SK424", "reason": "it is only a lab", "until": "2099-01"}]
-    yield Defect("a suppression of SK424", document)
+    return "a suppression of SK424"
 
 
-@kind("SK206")
-def secret(subject: Subject) -> Iterator[Defect]:
+@edit("SK206")
+def secret(subject: Subject, spec: Document) -> str:
     """The description contains an access token."""
-    document, spec = subject.copy()
     token = "".join(("gh", "p_", "a1B2c3D4" * 5))
     spec["description"] = f"{spec['description']} Use {token} to see it."
-    yield Defect("a token of GitHub", document)
+    return "a token of GitHub"

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from tools.defects.alerts import must_fire
 from tools.defects.chains import pruned
-from tools.defects.kind import Defect, kind, needs
+from tools.defects.kind import edit, needs
 from tools.defects.subject import Document, Subject, bare
 
 #: Service registries of the apps.
@@ -20,10 +18,9 @@ def _placed(spec: Document) -> list[Document]:
     return found
 
 
-@kind("SK326", stage="Trial", first=("repeat",))
-def alert_on_a_bystander(subject: Subject) -> Iterator[Defect]:
+@edit("SK326", stage="Trial", first=("repeat",))
+def alert_on_a_bystander(subject: Subject, spec: Document) -> str:
     """An alert must also fire on an uninvolved object."""
-    document, spec = subject.copy()
     needs(subject.incident, "there is no incident")
     alert = _placed(spec)[0]
     other = needs(subject.bystanders("Deployment"), "every Deployment is involved")[0]
@@ -31,13 +28,12 @@ def alert_on_a_bystander(subject: Subject) -> Iterator[Defect]:
     spec["expect"]["alerts"] = [a for a in spec["expect"]["alerts"] if a not in wide]
     spec["expect"]["alerts"].append({"name": alert["name"], "entity": other, "withinSeconds": 480})
     _led(spec, other)
-    yield Defect(f"{alert['name']} must fire on {other}, too", document)
+    return f"{alert['name']} must fire on {other}, too"
 
 
-@kind("SK322", stage="Trial", first=("repeat",))
-def alert_that_never_fires(subject: Subject) -> Iterator[Defect]:
+@edit("SK322", stage="Trial", first=("repeat",))
+def alert_that_never_fires(subject: Subject, spec: Document) -> str:
     """An alert must fire that this incident does not raise."""
-    document, spec = subject.copy()
     needs(subject.incident, "there is no incident")
     alerts = spec["expect"]["alerts"]
     fires = {a["name"] for a in alerts if a.get("class", "MustFire") != "MustNotFire"}
@@ -45,13 +41,12 @@ def alert_that_never_fires(subject: Subject) -> Iterator[Defect]:
     on = _placed(spec)[0]["entity"]
     spec["expect"]["alerts"] = [a for a in alerts if a["name"] != name]
     spec["expect"]["alerts"].append({"name": name, "entity": on, "withinSeconds": 660})
-    yield Defect(f"{name} must fire on {on}", document)
+    return f"{name} must fire on {on}"
 
 
-@kind("SK321", stage="Trial", first=("repeat",))
-def forbidden_alert_that_fires(subject: Subject) -> Iterator[Defect]:
+@edit("SK321", stage="Trial", first=("repeat",))
+def forbidden_alert_that_fires(subject: Subject, spec: Document) -> str:
     """An alert that the incident raises must not fire."""
-    document, spec = subject.copy()
     needs(subject.incident, "there is no incident")
     placed = _placed(spec)
     needs(len(placed) > 1, "only one alert must fire")
@@ -64,13 +59,12 @@ def forbidden_alert_that_fires(subject: Subject) -> Iterator[Defect]:
         if a is alert or (a["name"], a.get("entity")) != (alert["name"], alert["entity"])
     ]
     pruned(spec)
-    yield Defect(f"{alert['name']} must not fire on {alert['entity']}", document)
+    return f"{alert['name']} must not fire on {alert['entity']}"
 
 
-@kind("SK321", "SK322", "SK326", stage="Trial", first=("repeat",))
-def swapped_alerts(subject: Subject) -> Iterator[Defect]:
+@edit("SK321", "SK322", "SK326", stage="Trial", first=("repeat",))
+def swapped_alerts(subject: Subject, spec: Document) -> str:
     """The objects of two alerts are swapped."""
-    document, spec = subject.copy()
     needs(subject.incident, "there is no incident")
     alert = _placed(spec)[0]
     others = [a for a in spec["expect"]["alerts"] if a.get("entity") not in (None, alert["entity"])]
@@ -84,41 +78,38 @@ def swapped_alerts(subject: Subject) -> Iterator[Defect]:
     ]
     _led(spec, alert["entity"])
     _led(spec, other["entity"])
-    yield Defect(f"{alert['name']} on {alert['entity']}, {other['name']} on {other['entity']}", document)
+    return f"{alert['name']} on {alert['entity']}, {other['name']} on {other['entity']}"
 
 
-@kind("SK322", "SK508", stage="Trial", first=("repeat",))
-def window_too_short(subject: Subject) -> Iterator[Defect]:
+@edit("SK322", "SK508", stage="Trial", first=("repeat",))
+def window_too_short(subject: Subject, spec: Document) -> str:
     """The deadline of an alert is the earliest moment at which its rule can fire."""
-    document, spec = subject.copy()
     needs(subject.incident, "there is no incident")
     for alert in must_fire(spec):
         rule = (subject.case.alerts or {})[alert["name"]]
         alert["withinSeconds"] = rule.for_seconds + 60
-    yield Defect("each alert within its `for` and a minute", document)
+    return "each alert within its `for` and a minute"
 
 
-@kind("SK302", "SK307", stage="Trial", first=("control",))
-def chronic_alert(subject: Subject) -> Iterator[Defect]:
+@edit("SK302", "SK307", stage="Trial", first=("control",))
+def chronic_alert(subject: Subject, spec: Document) -> str:
     """Alerts fire without the fault: the noise restarts the service registry."""
-    document, spec = subject.copy()
     needs(subject.incident, "there is no incident")
     assert subject.case.app is not None
     needs(any(call.via == "Registry" for call in subject.case.app.calls), "it uses no service registry")
     registry = needs([o for o in subject.objects if o in _REGISTRIES and o not in subject.concerned], "it is broken")[0]
     spec["noise"] = [{"name": "rollouts", "restart": {"target": registry}, "everySeconds": 600}]
-    yield Defect(f"the noise restarts {registry}", document)
+    return f"the noise restarts {registry}"
 
 
-@kind("SK328", stage="Trial", first=("repeat",))
-def check_that_does_not_hold(subject: Subject) -> Iterator[Defect]:
+@edit("SK328", stage="Trial", first=("repeat",))
+def check_that_does_not_hold(subject: Subject, spec: Document) -> str:
     """An expected check fails."""
-    document, spec = subject.copy()
     needs(subject.incident, "there is no incident")
     other = needs(subject.bystanders("Service"), "every Service is involved")[0]
     check = {"endpoints": {"service": other, "atMost": 0}, "withinSeconds": 60}
     spec["expect"]["checks"] = [*spec["expect"].get("checks", []), check]
-    yield Defect(f"{other} is expected to have no endpoints", document)
+    return f"{other} is expected to have no endpoints"
 
 
 def _led(spec: Document, on: str) -> None:
@@ -128,10 +119,9 @@ def _led(spec: Document, on: str) -> None:
         edges.append({"from": edges[0]["from"], "to": on, "because": "it is said to"})
 
 
-@kind("SK326", stage="Trial", first=("repeat",))
-def alert_anywhere_that_nothing_explains(subject: Subject) -> Iterator[Defect]:
+@edit("SK326", stage="Trial", first=("repeat",))
+def alert_anywhere_that_nothing_explains(subject: Subject, spec: Document) -> str:
     """An alert must fire on any object, and fires where the propagation does not lead."""
-    document, spec = subject.copy()
     needs(subject.incident, "there is no incident")
     truth, alerts = spec["groundTruth"], must_fire(spec)
     needs(all(fault.scope == "Namespace" for fault in subject.case.faults.values()), "it reaches the whole cluster")
@@ -145,15 +135,14 @@ def alert_anywhere_that_nothing_explains(subject: Subject) -> Iterator[Defect]:
     spec["expect"]["alerts"] = [{"name": name}]
     root = truth["propagation"][0]["from"] if truth.get("propagation") else ""
     truth["propagation"] = [{"from": needs(root, "there is no propagation"), "to": other}]
-    yield Defect(f"{name} must fire anywhere, the propagation leads to {other}", document)
+    return f"{name} must fire anywhere, the propagation leads to {other}"
 
 
-@kind("SK330", stage="Trial", first=("control",))
-def chronic_alert_that_never_fires(subject: Subject) -> Iterator[Defect]:
+@edit("SK330", stage="Trial", first=("control",))
+def chronic_alert_that_never_fires(subject: Subject, spec: Document) -> str:
     """An alert is declared as background that the healthy app never raises."""
-    document, spec = subject.copy()
     assert subject.case.alerts is not None
     known = {a["name"] for a in spec.get("expect", {}).get("alerts", [])}
     name = needs(sorted(n for n in subject.case.alerts if n not in known), "every alert is already expected")[0]
     spec.setdefault("expect", {})["background"] = [{"name": name, "reason": "it is always on"}]
-    yield Defect(f"{name} is in the background", document)
+    return f"{name} is in the background"

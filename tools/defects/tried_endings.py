@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from scenario_kit.render.scenarios.time_windows import compute_windows
-from tools.defects.kind import Defect, kind, needs
+from tools.defects.kind import Defect, edit, kind, needs
 from tools.defects.own import with_own_fault, writes
 from tools.defects.subject import Document, Subject
 from tools.defects.tried_labels import require_one_cause, write_out_solution
@@ -53,10 +53,9 @@ def experiment_that_is_over_in_time(subject: Subject) -> Iterator[Defect]:
     yield Defect(f"duration: {needed + 60}s", document, files)
 
 
-@kind("SK412", stage="Trial", first=("repeat",))
-def solution_that_only_gives_more_room(subject: Subject) -> Iterator[Defect]:
+@edit("SK412", stage="Trial", first=("repeat",))
+def solution_that_only_gives_more_room(subject: Subject, spec: Document) -> str:
     """A solution quadruples the memory limit of a leaking container; the leak continues."""
-    document, spec = subject.copy()
     fault = require_one_cause(subject)
     needs(subject.spec.faults[0].type == "feature-flag-changed", "it sets no feature flag")
     leaking, flag = "Deployment/email", "emailMemoryLeak"
@@ -73,13 +72,12 @@ def solution_that_only_gives_more_room(subject: Subject) -> Iterator[Defect]:
     changes = [{"patch": {"target": leaking, "type": "Strategic", "patch": patch}}]
     spec["solutions"] = [{"name": "more-memory", "fixes": [fault], "description": "Give it more", "changes": changes}]
     spec["decoys"] = []
-    yield Defect(f"{leaking} leaks, and its limit is raised to {4 * number}{unit}", document)
+    return f"{leaking} leaks, and its limit is raised to {4 * number}{unit}"
 
 
-@kind("SK431", stage="Trial", first=("repeat",))
-def decoy_that_repairs_slowly(subject: Subject) -> Iterator[Defect]:
+@edit("SK431", stage="Trial", first=("repeat",))
+def decoy_that_repairs_slowly(subject: Subject, spec: Document) -> str:
     """A decoy repairs the fault slowly: its pods become ready only after minutes."""
-    document, spec = subject.copy()
     require_one_cause(subject)
     solutions = [s for s in spec.get("solutions", []) if len(s["changes"]) == 1 and "patch" in s["changes"][0]]
     patch = needs(solutions, "its solution is more than a patch")[0]["changes"][0]["patch"]
@@ -96,7 +94,7 @@ def decoy_that_repairs_slowly(subject: Subject) -> Iterator[Defect]:
         "changes": [{"patch": {**patch, "patch": _with_probe(patch["patch"], probe)}}],
     }
     spec["decoys"] = [slow]
-    yield Defect(f"the decoy repairs it, with pods ready after {probe['initialDelaySeconds']} s", document)
+    return f"the decoy repairs it, with pods ready after {probe['initialDelaySeconds']} s"
 
 
 def _with_probe(patch: Document, probe: Document) -> Document:

@@ -9,7 +9,7 @@ from typing import Any
 from tools.defects.chains import reroot
 from tools.defects.faults import first
 from tools.defects.inert import NAME, annotate, back, files
-from tools.defects.kind import Defect, kind, needs
+from tools.defects.kind import Defect, edit, kind, needs
 from tools.defects.own import with_own_fault
 from tools.defects.subject import Document, Subject, bare
 from tools.defects.tried_labels import require_one_cause
@@ -79,23 +79,21 @@ def fault_without_symptoms(subject: Subject) -> Iterator[Defect]:
     yield Defect(f"one more replica of {target}", document, files())
 
 
-@kind("SK305", "SK322", stage="Trial", first=("repeat",))
-def healing_fault(subject: Subject) -> Iterator[Defect]:
+@edit("SK305", "SK322", stage="Trial", first=("repeat",))
+def healing_fault(subject: Subject, spec: Document) -> str:
     """The pods are deleted once, and their owner recreates them."""
-    document, spec = subject.copy()
     name = require_one_cause(subject)
     target = _workload(subject)
     spec["faults"] = [{"name": name, "type": "pod-kill", "target": target}]
     spec["solutions"] = []
     spec["groundTruth"]["rootCauses"] = [{"fault": name}]
     reroot(subject, spec, f"Fault/{name}")
-    yield Defect(f"pod-kill of {target}", document)
+    return f"pod-kill of {target}"
 
 
-@kind("SK322", "SK304", stage="Trial", first=("repeat",))
-def fault_too_weak(subject: Subject) -> Iterator[Defect]:
+@edit("SK322", "SK304", stage="Trial", first=("repeat",))
+def fault_too_weak(subject: Subject, spec: Document) -> str:
     """A parameter is a tenth of the required value."""
-    document, spec = subject.copy()
     require_one_cause(subject)
     use = first(spec)
     known = subject.case.types[use["type"]].parameters.get("properties", {})
@@ -105,13 +103,12 @@ def fault_too_weak(subject: Subject) -> Iterator[Defect]:
     ]
     name = needs(amounts, "its fault has no intensity")[0]
     use["parameters"] = {**use.get("parameters", {}), name: given[name] // 10}
-    yield Defect(f"{name}: {given[name] // 10}", document)
+    return f"{name}: {given[name] // 10}"
 
 
-@kind("SK322", "SK326", "SK304", stage="Trial", first=("repeat",))
-def wrong_target(subject: Subject) -> Iterator[Defect]:
+@edit("SK322", "SK326", "SK304", stage="Trial", first=("repeat",))
+def wrong_target(subject: Subject, spec: Document) -> str:
     """Fault, label and solution concern another component than the alerts."""
-    document, spec = subject.copy()
     name = require_one_cause(subject)
     target = bare(subject.spec.faults[0].target)
     kinds = target.split("/")[0]
@@ -122,7 +119,7 @@ def wrong_target(subject: Subject) -> Iterator[Defect]:
     needs(not any("patch" in c for s in solutions for c in s["changes"]), "its solution is specific to its target")
     if solutions:
         spec["solutions"] = solutions
-    yield Defect(f"{name} is aimed at {other}", document)
+    return f"{name} is aimed at {other}"
 
 
 @kind("SK331", stage="Trial", first=("repeat",))

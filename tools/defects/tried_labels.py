@@ -7,7 +7,7 @@ from typing import Any
 
 from tools.defects.chains import reroot
 from tools.defects.inert import add_inert, annotate
-from tools.defects.kind import Defect, kind, needs
+from tools.defects.kind import Defect, edit, kind, needs
 from tools.defects.own import fault_document, with_own_fault
 from tools.defects.subject import Document, Subject, bare
 
@@ -47,11 +47,10 @@ def cause_as_distractor(subject: Subject) -> Iterator[Defect]:
     yield Defect(f"{name} is a Distractor, one more replica of {other} the Cause", document, files)
 
 
-@kind("SK401", "SK402", "SK418", stage="Trial", first=("label",))
-def unlabelled_co_cause(subject: Subject) -> Iterator[Defect]:
+@edit("SK401", "SK402", "SK418", stage="Trial", first=("label",))
+def unlabelled_co_cause(subject: Subject, spec: Document) -> str:
     """A second fault that sustains the incident is declared a mere trigger."""
     # Either repairing the labelled cause does not clear the alerts, or everything fires without the trigger, too.
-    document, spec = subject.copy()
     require_one_cause(subject)
     fault = subject.case.faults[subject.spec.faults[0].name]
     needs(
@@ -60,7 +59,7 @@ def unlabelled_co_cause(subject: Subject) -> Iterator[Defect]:
     )
     target, type_ = needs(_as_well(subject, bare(fault.target)), "no other object disables the same component")
     spec["faults"].append({"name": "before", "type": type_, "target": target, "role": "Trigger"})
-    yield Defect(f"{type_} on {target} is a Trigger", document)
+    return f"{type_} on {target} is a Trigger"
 
 
 def _as_well(subject: Subject, target: str) -> tuple[str, str] | None:
@@ -96,10 +95,9 @@ def idle_trigger(subject: Subject) -> Iterator[Defect]:
     yield Defect(f"one more replica of {other} is the Trigger", document, files)
 
 
-@kind("SK418", stage="Trial", first=("undisturbed",))
-def trigger_as_distractor(subject: Subject) -> Iterator[Defect]:
+@edit("SK418", stage="Trial", first=("undisturbed",))
+def trigger_as_distractor(subject: Subject, spec: Document) -> str:
     """The trigger is declared a distractor."""
-    document, spec = subject.copy()
     triggers = [use for use in spec.get("faults", []) if use.get("role") == "Trigger"]
     names = {use["name"] for use in needs(triggers, "it has no trigger")}
     for use in spec["faults"]:
@@ -110,17 +108,16 @@ def trigger_as_distractor(subject: Subject) -> Iterator[Defect]:
     for alert in spec["expect"]["alerts"]:
         if alert.get("after") in names:
             alert["after"] = cause
-    yield Defect(f"{', '.join(sorted(names))} is a Distractor", document)
+    return f"{', '.join(sorted(names))} is a Distractor"
 
 
-@kind("SK401", stage="Trial", first=("label",))
-def independent_causes_called_conjunctive(subject: Subject) -> Iterator[Defect]:
+@edit("SK401", stage="Trial", first=("label",))
+def independent_causes_called_conjunctive(subject: Subject, spec: Document) -> str:
     """Each of two causes sustains the incident, and they are declared conjunctive."""
-    document, spec = subject.copy()
     truth = subject.spec.ground_truth
     needs(len({c.fault for c in truth.root_causes}) > 1 and truth.causes_join == "Independent", "it has one cause")
     spec["groundTruth"]["causesJoin"] = "Conjunctive"
-    yield Defect("causesJoin: Conjunctive", document)
+    return "causesJoin: Conjunctive"
 
 
 @kind("SK403", stage="Trial", first=("leave-out",))
@@ -133,10 +130,9 @@ def conjunctive_causes_called_independent(subject: Subject) -> Iterator[Defect]:
     yield Defect("causesJoin: Independent", document, files)
 
 
-@kind("SK410", stage="Trial", first=("leave-out",))
-def alert_of_another_cause(subject: Subject) -> Iterator[Defect]:
+@edit("SK410", stage="Trial", first=("leave-out",))
+def alert_of_another_cause(subject: Subject, spec: Document) -> str:
     """With two independent causes, an alert counts after the one that does not raise it but raises others."""
-    document, spec = subject.copy()
     needs(subject.incident, "there is no incident")
     truth = subject.spec.ground_truth
     needs(len(truth.root_causes) > 1 and truth.causes_join == "Independent", "it has one cause")
@@ -150,7 +146,7 @@ def alert_of_another_cause(subject: Subject) -> Iterator[Defect]:
     start = next(c.get("entity") or f"Fault/{other}" for c in truth_["rootCauses"] if c["fault"] == other)
     if "entity" in several[0]:
         truth_["propagation"].append({"from": start, "to": several[0]["entity"], "because": "it is said to"})
-    yield Defect(f"{several[0]['name']} on {several[0].get('on')} counts after {other}", document)
+    return f"{several[0]['name']} on {several[0].get('on')} counts after {other}"
 
 
 @kind("SK405")
@@ -322,59 +318,54 @@ def write_out_solution(subject: Subject, spec: Document) -> None:
     spec["solutions"] = [{"name": "take-back", "fixes": [fault.name], "changes": changes}]
 
 
-@kind("SK329", "SK327", stage="Trial", first=("repeat",))
-def incident_as_benign(subject: Subject) -> Iterator[Defect]:
+@edit("SK329", "SK327", stage="Trial", first=("repeat",))
+def incident_as_benign(subject: Subject, spec: Document) -> str:
     """An incident is declared Benign, and everything that contradicts it is left out."""
-    document, spec = subject.copy()
     require_one_cause(subject)
     spec["groundTruth"]["outcome"] = "Benign"
     spec.pop("solutions", None)
     spec.pop("decoys", None)
-    yield Defect("outcome Benign, no solutions", document)
+    return "outcome Benign, no solutions"
 
 
-@kind("SK329", stage="Trial", first=("repeat",))
-def incident_as_benign_with_alerts(subject: Subject) -> Iterator[Defect]:
+@edit("SK329", stage="Trial", first=("repeat",))
+def incident_as_benign_with_alerts(subject: Subject, spec: Document) -> str:
     """An incident is declared Benign, and its alerts only may fire."""
-    document, spec = subject.copy()
     require_one_cause(subject)
     spec["groundTruth"]["outcome"] = "Benign"
     spec.pop("solutions", None)
     spec.pop("decoys", None)
     _harmless(spec)
-    yield Defect("outcome Benign, every alert may fire", document)
+    return "outcome Benign, every alert may fire"
 
 
-@kind("SK307", stage="Trial", first=("repeat",))
-def incident_as_none(subject: Subject) -> Iterator[Defect]:
+@edit("SK307", stage="Trial", first=("repeat",))
+def incident_as_none(subject: Subject, spec: Document) -> str:
     """An incident is declared NoIncident, and everything that contradicts it is left out."""
-    document, spec = subject.copy()
     require_one_cause(subject)
     _no_incident(spec)
     spec["expect"]["alerts"] = [a for a in spec["expect"]["alerts"] if a.get("class") == "MustNotFire"]
-    yield Defect("outcome NoIncident, the alerts are not mentioned", document)
+    return "outcome NoIncident, the alerts are not mentioned"
 
 
-@kind("SK307", stage="Trial", first=("repeat",))
-def incident_as_none_with_alerts(subject: Subject) -> Iterator[Defect]:
+@edit("SK307", stage="Trial", first=("repeat",))
+def incident_as_none_with_alerts(subject: Subject, spec: Document) -> str:
     """An incident is declared NoIncident, and its alerts only may fire."""
-    document, spec = subject.copy()
     require_one_cause(subject)
     _no_incident(spec)
     _harmless(spec)
-    yield Defect("outcome NoIncident, every alert may fire", document)
+    return "outcome NoIncident, every alert may fire"
 
 
-@kind("SK307", stage="Trial", first=("repeat",))
-def incident_as_none_with_chronic_alerts(subject: Subject) -> Iterator[Defect]:
+@edit("SK307", stage="Trial", first=("repeat",))
+def incident_as_none_with_chronic_alerts(subject: Subject, spec: Document) -> str:
     """An incident is declared NoIncident, and its alerts are declared as background."""
-    document, spec = subject.copy()
     require_one_cause(subject)
     _no_incident(spec)
     alerts = [a for a in spec["expect"]["alerts"] if a.get("class") != "MustNotFire"]
     chronic = [{k: a[k] for k in ("name", "entity") if k in a} | {"reason": "it is always on"} for a in alerts]
     spec["expect"] = {"background": chronic}
-    yield Defect("outcome NoIncident, every alert is in the background", document)
+    return "outcome NoIncident, every alert is in the background"
 
 
 def _harmless(spec: Document) -> None:

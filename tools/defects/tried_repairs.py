@@ -7,7 +7,7 @@ from typing import Any
 
 from tools.defects.damage import find_file
 from tools.defects.inert import annotate
-from tools.defects.kind import Defect, kind, needs
+from tools.defects.kind import Defect, edit, kind, needs
 from tools.defects.subject import Document, Subject
 from tools.defects.tried_labels import require_one_cause, write_out_solution
 
@@ -52,17 +52,16 @@ def solution_that_deletes_a_victim(subject: Subject) -> Iterator[Defect]:
     yield _solved_by(subject, [{"delete": {"target": victim}}], f"delete {victim}")
 
 
-@kind("SK411", stage="Trial", first=("repeat",))
-def solution_with_a_wrong_value(subject: Subject) -> Iterator[Defect]:
+@edit("SK411", stage="Trial", first=("repeat",))
+def solution_with_a_wrong_value(subject: Subject, spec: Document) -> str:
     """A solution sets the right field to another wrong value."""
-    document, spec = subject.copy()
     require_one_cause(subject)
     patches = [c["patch"] for s in spec.get("solutions", [])[:1] for c in s["changes"] if "patch" in c]
     patch = needs(patches, "its solution patches nothing")[0]
     spoilt = _spoilt(patch["patch"])
     needs([spoilt] if spoilt != patch["patch"] else [], "its solution only removes fields")
     patch["patch"] = spoilt
-    yield Defect(f"the solution patches {patch['patch']}", document)
+    return f"the solution patches {patch['patch']}"
 
 
 def _spoilt(value: Any, key: str = "") -> Any:
@@ -140,14 +139,13 @@ def _inheriting(subject: Subject) -> tuple[Document, Document]:
     return document, spec
 
 
-@kind("SK411", stage="Trial", first=("repeat",))
-def half_a_solution(subject: Subject) -> Iterator[Defect]:
+@edit("SK411", stage="Trial", first=("repeat",))
+def half_a_solution(subject: Subject, spec: Document) -> str:
     """A solution lacks its last step."""
-    document, spec = subject.copy()
     require_one_cause(subject)
     long = [s for s in spec.get("solutions", [])[:1] if len(s["changes"]) > 1]
     dropped = needs(long, "its solution has one step")[0]["changes"].pop()
-    yield Defect(f"without {dropped}", document)
+    return f"without {dropped}"
 
 
 @kind("SK433")
@@ -198,23 +196,21 @@ def _repairing(solution: Document, other: str) -> Document:
     return {"name": "another-try", "description": "Somebody tries it", "changes": changes}
 
 
-@kind("SK431", stage="Trial", first=("leave-out",))
-def decoy_that_repairs_one_of_two(subject: Subject) -> Iterator[Defect]:
+@edit("SK431", stage="Trial", first=("leave-out",))
+def decoy_that_repairs_one_of_two(subject: Subject, spec: Document) -> str:
     """A decoy repairs one of two independent causes, differently than the solution."""
-    document, spec = subject.copy()
     needs(subject.incident, "there is no incident")
     truth = subject.spec.ground_truth
     needs(len(truth.root_causes) > 1 and truth.causes_join == "Independent", "it has one cause")
     partly = [s for s in spec.get("solutions", []) if len(s.get("fixes", [])) == 1]
     other = needs(subject.bystanders("Deployment"), "every Deployment has to do with it")[0]
     spec["decoys"] = [_repairing(needs(partly, "no solution repairs one of them")[0], other)]
-    yield Defect(f"the repair of {partly[0]['fixes'][0]} and an annotation of {other} as decoy", document)
+    return f"the repair of {partly[0]['fixes'][0]} and an annotation of {other} as decoy"
 
 
-@kind("SK411", stage="Trial", first=("leave-out",))
-def solution_that_another_one_spares(subject: Subject) -> Iterator[Defect]:
+@edit("SK411", stage="Trial", first=("leave-out",))
+def solution_that_another_one_spares(subject: Subject, spec: Document) -> str:
     """Of two solutions for independent causes, one repairs both and the other restarts a bystander."""
-    document, spec = subject.copy()
     needs(subject.incident, "there is no incident")
     needs(subject.spec.ground_truth.causes_join == "Independent", "either repair is enough")
     partly = [s for s in spec.get("solutions", []) if len(s.get("fixes", [])) == 1]
@@ -223,7 +219,7 @@ def solution_that_another_one_spares(subject: Subject) -> Iterator[Defect]:
     first, second = partly[0], next(s for s in partly if s["fixes"] != partly[0]["fixes"])
     first["changes"] = [*first["changes"], *second["changes"]]
     second["changes"] = [{"restart": {"target": other}}]
-    yield Defect(f"{second['name']} restarts {other}, {first['name']} repairs everything", document)
+    return f"{second['name']} restarts {other}, {first['name']} repairs everything"
 
 
 @kind("SK411", "SK434", stage="Trial", first=("repeat",))
@@ -237,10 +233,9 @@ def solution_that_shuts_another_door(subject: Subject) -> Iterator[Defect]:
     yield Defect(f"the solution also points {other} at port 9", document)
 
 
-@kind("SK411", stage="Trial", first=("repeat",))
-def solution_that_deletes_what_is_read_at_starts(subject: Subject) -> Iterator[Defect]:
+@edit("SK411", stage="Trial", first=("repeat",))
+def solution_that_deletes_what_is_read_at_starts(subject: Subject, spec: Document) -> str:
     """A solution also deletes a ConfigMap that the app reads at startup."""
-    document, spec = subject.copy()
     require_one_cause(subject)
     write_out_solution(subject, spec)
     flags = f"ConfigMap/{subject.case.app.flags.config_map}" if subject.case.app and subject.case.app.flags else ""
@@ -248,7 +243,7 @@ def solution_that_deletes_what_is_read_at_starts(subject: Subject) -> Iterator[D
     files = [o for o in subject.objects if o.startswith("ConfigMap/") and o != flags and o not in touched]
     file = needs(sorted(files), "its fault touches every file of the app")[0]
     spec["solutions"][0]["changes"].append({"delete": {"target": file}})
-    yield Defect(f"the solution also deletes {file}", document)
+    return f"the solution also deletes {file}"
 
 
 @kind("SK422", stage="Standard", first=("cheats",))

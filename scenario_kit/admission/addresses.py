@@ -7,12 +7,12 @@ from ipaddress import ip_network
 from typing import Any, Final
 
 from scenario_kit.admission.bounds import AdmissionBounds
-from scenario_kit.admission.breach import NODE, Breach, Keys
+from scenario_kit.admission.breach import NODE, Breach
 from scenario_kit.admission.foreign_hosts import is_own_name
 from scenario_kit.admission.hosts import NOWHERE, PRIVATE, is_within
 from scenario_kit.admission.pods import find_pod_specs
 from scenario_kit.model import Object
-from scenario_kit.model.json_document import list_mappings
+from scenario_kit.model.json_document import Place, list_mappings
 from scenario_kit.schema.writable import CLUSTER
 
 #: Networks that host aliases may refer to: private ones and loopback.
@@ -74,7 +74,7 @@ def _check_service(obj: Object, bounds: AdmissionBounds) -> Iterator[Breach]:
             yield Breach("SK237", ("spec", field), value, note, expected=expected)
     for i, address in enumerate((spec.get("clusterIP"), *(spec.get("clusterIPs") or ()))):
         if address and address != "None" and not bounds.of_app:
-            place: Keys = ("spec", "clusterIPs", i - 1) if i else ("spec", "clusterIP")
+            place: Place = ("spec", "clusterIPs", i - 1) if i else ("spec", "clusterIP")
             note = f"requests the cluster address {address}"
             yield Breach("SK237", place, address, note, expected="None, or an address assigned by the API server")
     if not bounds.of_app and spec.get("type") in ("NodePort", "LoadBalancer"):
@@ -106,7 +106,7 @@ def _check_delegation(obj: Object, bounds: AdmissionBounds) -> Iterator[Breach]:
         yield Breach("SK237", ("spec", "action"), "CUSTOM", note, expected="ALLOW | DENY | AUDIT")
 
 
-def _list_ingress_hosts(obj: Object) -> Iterator[tuple[Keys, str]]:
+def _list_ingress_hosts(obj: Object) -> Iterator[tuple[Place, str]]:
     """List the hosts of an Ingress; an empty one stands for all."""
     spec: Mapping[str, Any] = obj.get("spec") or {}
     if spec.get("defaultBackend"):
@@ -118,7 +118,7 @@ def _list_ingress_hosts(obj: Object) -> Iterator[tuple[Keys, str]]:
             yield ("spec", "tls", i, "hosts", j), str(host)
 
 
-def _list_backends(spec: Mapping[str, Any]) -> Iterator[tuple[Keys, Mapping[str, Any]]]:
+def _list_backends(spec: Mapping[str, Any]) -> Iterator[tuple[Place, Mapping[str, Any]]]:
     if isinstance(spec.get("defaultBackend"), Mapping):
         yield ("spec", "defaultBackend"), spec["defaultBackend"]
     for i, rule in list_mappings(spec.get("rules")):
@@ -127,7 +127,7 @@ def _list_backends(spec: Mapping[str, Any]) -> Iterator[tuple[Keys, Mapping[str,
                 yield ("spec", "rules", i, "http", "paths", j, "backend"), path["backend"]
 
 
-def _find_endpoints(obj: Object) -> Iterator[tuple[Keys, Any]]:
+def _find_endpoints(obj: Object) -> Iterator[tuple[Place, Any]]:
     for i, each in enumerate(obj.get("endpoints") or ()):
         for j, address in enumerate((each.get("addresses") if isinstance(each, Mapping) else ()) or ()):
             yield ("endpoints", i, "addresses", j), address
@@ -144,7 +144,7 @@ def _check_webhooks(obj: Object, bounds: AdmissionBounds) -> Iterator[Breach]:
         if not isinstance(hook, Mapping):
             continue
         client: Mapping[str, Any] = hook.get("clientConfig") or {}
-        place: Keys = ("webhooks", i, "clientConfig")
+        place: Place = ("webhooks", i, "clientConfig")
         if client.get("url"):
             yield Breach("SK220", (*place, "url"), client["url"], "sends objects to an external address")
         home = (client.get("service") or {}).get("namespace")

@@ -6,10 +6,11 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from scenario_kit.admission.breach import Breach, Keys
+from scenario_kit.admission.breach import Breach
 from scenario_kit.admission.claims import find_claims
 from scenario_kit.model import Object
 from scenario_kit.model.chaos.kinds import SCHEDULE, read_period
+from scenario_kit.model.json_document import Place
 from scenario_kit.model.kubernetes.quantity import parse_quantity
 from scenario_kit.model.kubernetes.reference import make_object_reference
 
@@ -44,7 +45,7 @@ def check_amounts(obj: Object) -> Iterator[Breach]:
         size = ((claim.get("resources") or {}).get("requests") or {}).get("storage")
         if size is not None and _parse_size(size) > parse_quantity(MAX_DISK):
             note = f"requests a disk of {size}"
-            place: Keys = (*keys, "resources", "requests", "storage")
+            place: Place = (*keys, "resources", "requests", "storage")
             yield Breach("SK226", place, size, note, expected=f"at most {MAX_DISK}")
     if obj["kind"] == SCHEDULE:
         yield from _check_schedule(obj)
@@ -142,7 +143,7 @@ def _parse_size(size: Any) -> float:
         return 0  # the API server rejects such a quantity
 
 
-def _find_amount(obj: Object) -> Keys:
+def _find_amount(obj: Object) -> Place:
     """Return the place of the number that an object requests."""
     for keys, spec in _list_specs(obj):
         for field in _FIELDS:
@@ -151,7 +152,7 @@ def _find_amount(obj: Object) -> Keys:
     return ("kind",)
 
 
-def _list_specs(obj: Object) -> Iterator[tuple[Keys, Mapping[str, Any]]]:
+def _list_specs(obj: Object) -> Iterator[tuple[Place, Mapping[str, Any]]]:
     spec = obj.get("spec")
     if isinstance(spec, Mapping):
         yield ("spec",), spec

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
 
-from scenario_kit.admission.breach import Keys
 from scenario_kit.admission.program_texts import collect_hosts, collect_registries
 from scenario_kit.model import APP_NAMESPACE, App, Fault, Object
 from scenario_kit.model.identity_cache import cache_by_identity
+from scenario_kit.model.json_document import Place
 from scenario_kit.model.kubernetes.reference import resolve_homes, resolve_namespace
 from scenario_kit.schema.writable import CLUSTER
 
@@ -118,12 +118,12 @@ def derive_bounds(
 
 
 @cache_by_identity(maxsize=64)
-def find_metadata(obj: Object) -> tuple[tuple[Keys, Mapping[str, Any]], ...]:
+def find_metadata(obj: Object) -> tuple[tuple[Place, Mapping[str, Any]], ...]:
     """Find the metadata of an object and of every template in it, each with its place."""
     return tuple(_walk_metadata(obj, ()))
 
 
-def _walk_metadata(value: Any, keys: Keys) -> Iterator[tuple[Keys, Mapping[str, Any]]]:
+def _walk_metadata(value: Any, keys: Place) -> Iterator[tuple[Place, Mapping[str, Any]]]:
     if isinstance(value, Mapping):
         metadata = value.get("metadata")
         if isinstance(metadata, Mapping):
@@ -136,7 +136,7 @@ def _walk_metadata(value: Any, keys: Keys) -> Iterator[tuple[Keys, Mapping[str, 
             yield from _walk_metadata(part, (*keys, i))
 
 
-def find_marks(obj: Object) -> Iterator[tuple[Keys, Mapping[str, Any]]]:
+def find_marks(obj: Object) -> Iterator[tuple[Place, Mapping[str, Any]]]:
     """Find the labels and annotations of an object and of every template in it, each with its place."""
     for keys, metadata in find_metadata(obj):
         for field in ("labels", "annotations"):

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final, NamedTuple
 
-#: Steps from the root of an object to a part of it.
-Keys = tuple[str | int, ...]
+from scenario_kit.model.json_document import Place
 
 #: Cluster capabilities for access to nodes and to their kernel.
 NODE: Final = "node-access"
@@ -20,7 +19,7 @@ class Breach(NamedTuple):
     """
 
     code: str
-    keys: Keys
+    keys: Place
     value: Any
     note: str
     declared: str = ""

@@ -6,9 +6,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from scenario_kit.admission.bounds import AdmissionBounds
-from scenario_kit.admission.breach import Breach, Keys
+from scenario_kit.admission.breach import Breach
 from scenario_kit.admission.pods import find_pod_specs
 from scenario_kit.model import Object
+from scenario_kit.model.json_document import Place
 from scenario_kit.schema.writable import CLUSTER
 
 _SOURCES: Final = ("dataSource", "dataSourceRef")
@@ -49,7 +50,7 @@ def check_priorities(obj: Object, bounds: AdmissionBounds) -> Iterator[Breach]:
             yield Breach("SK202", (*keys, "priority"), pod["priority"], note, CLUSTER, "priorityClassName")
 
 
-def find_claims(obj: Object) -> Iterator[tuple[Keys, Mapping[str, Any]]]:
+def find_claims(obj: Object) -> Iterator[tuple[Place, Mapping[str, Any]]]:
     """Find the spec of every claim in an object: its own, those of volume claim templates and ephemeral volumes."""
     spec = obj.get("spec")
     if obj["kind"] == "PersistentVolumeClaim" and isinstance(spec, Mapping):

@@ -7,11 +7,12 @@ from ipaddress import ip_network
 from typing import Any, Final
 
 from scenario_kit.admission.bounds import AdmissionBounds
-from scenario_kit.admission.breach import Breach, Keys
+from scenario_kit.admission.breach import Breach
 from scenario_kit.admission.hosts import LOOPBACK, NOWHERE, PRIVATE, find_arguments, is_within, parse_registry
 from scenario_kit.admission.pods import find_pod_specs, list_actions, list_containers
 from scenario_kit.admission.program_texts import ReadText, find_sources, list_inputs, list_texts
 from scenario_kit.model import Object
+from scenario_kit.model.json_document import Place
 from scenario_kit.model.kubernetes.ip_address import is_ip_address
 
 #: Domains that never resolve (RFC 2606).
@@ -80,7 +81,7 @@ def _check_text(read: ReadText, bounds: AdmissionBounds) -> Iterator[Breach]:
             yield Breach("SK237", read.keys, host, f"names host '{host}', which is not the app's", expected=_EXPECTED)
 
 
-def _check_probes(spec: Mapping[str, Any], keys: Keys) -> Iterator[Breach]:
+def _check_probes(spec: Mapping[str, Any], keys: Place) -> Iterator[Breach]:
     """Check hosts of probes and hooks, which the kubelet calls from the node (Pod Security `baseline`, 1.34)."""
     actions = (action for place, container in list_containers(spec, keys) for action in list_actions(container, place))
     for place, action in actions:

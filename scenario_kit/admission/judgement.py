@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 from scenario_kit.admission.addresses import check_addresses
 from scenario_kit.admission.amounts import check_amounts
 from scenario_kit.admission.bounds import AdmissionBounds
-from scenario_kit.admission.breach import Breach, Keys
+from scenario_kit.admission.breach import Breach
 from scenario_kit.admission.claims import check_claims, check_priorities
 from scenario_kit.admission.corefile import check_corefile
 from scenario_kit.admission.foreign_hosts import check_command, check_hosts
@@ -19,7 +19,8 @@ from scenario_kit.admission.stressors import check_stressors
 from scenario_kit.model import APP_NAMESPACE, Change, Object, Reference
 from scenario_kit.model.chaos.kinds import GROUP as CHAOS_GROUP
 from scenario_kit.model.chaos.kinds import SCHEDULE
-from scenario_kit.model.kubernetes.reference import GROUP, MANAGEMENT_NAMESPACE, WORKLOADS
+from scenario_kit.model.json_document import Place
+from scenario_kit.model.kubernetes.reference import GROUP, MANAGEMENT_NAMESPACE, WORKLOADS, find_named, read_group
 from scenario_kit.render.simulation.changes import is_whole
 from scenario_kit.schema.policies import GOVERNING, REQUESTS
 from scenario_kit.schema.writable import CLUSTER, SECRET_TYPES, SYSTEM_NAMESPACES, WRITABLE, Writable
@@ -82,7 +83,7 @@ def judge_object(obj: Object, bounds: AdmissionBounds) -> Iterator[Breach]:
 
 
 def _check_kind(obj: Object, bounds: AdmissionBounds) -> Iterator[Breach]:
-    kind, group = obj["kind"], str(obj.get("apiVersion", "")).rpartition("/")[0]
+    kind, group = obj["kind"], read_group(obj)
     if refusal := _explain_forbidden(kind, group):
         fix = "leave it out, with the objects of the kinds that it defines" if bounds.of_app else ""
         yield Breach("SK220", ("kind",), kind, refusal, fix=fix)
@@ -107,11 +108,7 @@ def _check_kind(obj: Object, bounds: AdmissionBounds) -> Iterator[Breach]:
 def _is_at_home(obj: Object, bounds: AdmissionBounds) -> bool:
     """Return whether a cluster-scoped object belongs to the app, or is judged by the permissions that it grants."""
     kind, name = obj["kind"], obj["metadata"]["name"]
-    if (
-        bounds.of_app
-        or kind in _OF_CLUSTER
-        or any((o["kind"], o["metadata"]["name"]) == (kind, name) for o in bounds.before)
-    ):
+    if bounds.of_app or kind in _OF_CLUSTER or find_named(bounds.before, kind, name) is not None:
         return True
     if kind == "PersistentVolume":  # a volume reserved for a claim of the app binds to no other
         claim = (obj.get("spec") or {}).get("claimRef") or {}
@@ -167,7 +164,7 @@ def find_aim(change: Change, bounds: AdmissionBounds) -> Aim | None:
             return None
         metadata = body["metadata"]
         home = bounds.resolve_namespace(str(metadata.get("namespace") or APP_NAMESPACE))
-        return Aim(body["kind"], metadata["name"], home, str(body.get("apiVersion", "")).rpartition("/")[0])
+        return Aim(body["kind"], metadata["name"], home, read_group(body))
     ref = change.operation.ref
     return None if ref is None else Aim(ref.kind, ref.name, bounds.resolve_namespace(ref.namespace), ref.group)
 
@@ -182,7 +179,7 @@ def judge_change(change: Change, bounds: AdmissionBounds) -> Breach | None:
         return None
     if change.operation.manifest:
         return _check_takeover(aim, bounds)
-    keys: Keys = (change.operation.keyword, "target")
+    keys: Place = (change.operation.keyword, "target")
     target = str(Reference(aim.kind, aim.name, aim.namespace, aim.group))
     breach = _check_aim(change, aim, bounds)
     if breach is None or breach.declared in (bounds.declared - {""}):
@@ -193,11 +190,11 @@ def judge_change(change: Change, bounds: AdmissionBounds) -> Breach | None:
 def _check_takeover(aim: Aim, bounds: AdmissionBounds) -> Breach | None:
     """Check that `apply` writes no cluster-scoped object that may belong to others."""
     known = _BY_KIND.get(aim.kind)
-    own = any((o["kind"], o["metadata"]["name"]) == (aim.kind, aim.name) for o in bounds.before)
+    own = find_named(bounds.before, aim.kind, aim.name) is not None
     if known is None or known.namespaced or own or aim.name in bounds.homes:
         return None
     note = "belongs to the whole cluster, and `apply` would take it over from its owner"
-    keys: Keys = ("apply", "kind")
+    keys: Place = ("apply", "kind")
     return Breach("SK236", keys, f"{aim.kind}/{aim.name}", note, expected="`create`, which fails if it exists")
 
 

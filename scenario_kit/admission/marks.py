@@ -11,8 +11,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from scenario_kit.admission.bounds import RBAC, AdmissionBounds, find_marks, find_metadata
-from scenario_kit.admission.breach import Breach, Keys
+from scenario_kit.admission.breach import Breach
 from scenario_kit.model import Object
+from scenario_kit.model.json_document import Place
 from scenario_kit.model.kubernetes.reference import GROUP
 from scenario_kit.schema.writable import OWNED
 
@@ -40,7 +41,7 @@ _KEYS: Final = frozenset(
         "traffic.sidecar.istio.io/includeInboundPorts", "traffic.sidecar.istio.io/includeOutboundPorts",
     }
 )  # fmt: skip
-#: Keys without a domain on which components of other namespaces act: Grafana and Loki load such ConfigMaps from every
+#: Place without a domain on which components of other namespaces act: Grafana and Loki load such ConfigMaps from every
 #: namespace, and pods with the last one get an identity of the cloud.
 _CONSUMED: Final = frozenset(
     {
@@ -73,7 +74,7 @@ def check_marks(obj: Object, bounds: AdmissionBounds) -> Iterator[Breach]:
             yield from _check_key(obj, (*keys, key), str(key), str(value), bounds)
 
 
-def _check_metadata(metadata: Mapping[str, Any], keys: Keys, bounds: AdmissionBounds) -> Iterator[Breach]:
+def _check_metadata(metadata: Mapping[str, Any], keys: Place, bounds: AdmissionBounds) -> Iterator[Breach]:
     """Check the metadata of an object or of a template, from which controllers copy it to what they create."""
     for i, text in enumerate(metadata.get("finalizers") or ()):
         note = f"has the finalizer '{text}', which blocks its deletion"
@@ -87,7 +88,7 @@ def _check_metadata(metadata: Mapping[str, Any], keys: Keys, bounds: AdmissionBo
             yield Breach("SK238", (*keys, field), field, note, expected=" | ".join(_METADATA[:4]))
 
 
-def _check_key(obj: Object, keys: Keys, key: str, value: str, bounds: AdmissionBounds) -> Iterator[Breach]:
+def _check_key(obj: Object, keys: Place, key: str, value: str, bounds: AdmissionBounds) -> Iterator[Breach]:
     domain = key.partition("/")[0] if "/" in key else ""
     if domain == GROUP:
         yield Breach("SK220", keys, key, f"has '{key}', by which the kit recognises its own objects")
@@ -109,7 +110,7 @@ def _is_foreign(key: str, domain: str) -> bool:
     return key in _CONSUMED or ("." in domain and domain not in _DOMAINS and key not in _KEYS)
 
 
-def _check_namespace_label(keys: Keys, key: str, value: str, bounds: AdmissionBounds) -> Iterator[Breach]:
+def _check_namespace_label(keys: Place, key: str, value: str, bounds: AdmissionBounds) -> Iterator[Breach]:
     if key == OWNED[0] and value != OWNED[1]:
         note = f"loses the label '{key}: {OWNED[1]}', by which the operator knows its namespaces"
         yield Breach("SK220", keys, value, note, expected=OWNED[1])

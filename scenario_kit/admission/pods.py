@@ -9,10 +9,10 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from scenario_kit.admission.breach import KERNEL, NODE, Breach, Keys
+from scenario_kit.admission.breach import KERNEL, NODE, Breach
 from scenario_kit.model import Object
 from scenario_kit.model.identity_cache import cache_by_identity
-from scenario_kit.model.json_document import list_mappings
+from scenario_kit.model.json_document import Place, list_mappings
 from scenario_kit.render.faults.template_context import GENERATED_SUFFIX
 from scenario_kit.schema.writable import CLUSTER
 
@@ -72,12 +72,12 @@ _HOOKS: Final = ("postStart", "preStop")
 
 
 @cache_by_identity(maxsize=64)  # several checks ask for those of an object
-def find_pod_specs(obj: Object) -> tuple[tuple[Keys, Mapping[str, Any]], ...]:
+def find_pod_specs(obj: Object) -> tuple[tuple[Place, Mapping[str, Any]], ...]:
     """Find every pod spec in an object (any mapping with containers), each with its place."""
     return tuple(_walk_pod_specs(obj, ()))
 
 
-def _walk_pod_specs(value: Any, keys: Keys) -> Iterator[tuple[Keys, Mapping[str, Any]]]:
+def _walk_pod_specs(value: Any, keys: Place) -> Iterator[tuple[Place, Mapping[str, Any]]]:
     if isinstance(value, Mapping):
         if any(_is_containers(value, kind) for kind in _LISTS):
             yield keys, value
@@ -90,14 +90,14 @@ def _walk_pod_specs(value: Any, keys: Keys) -> Iterator[tuple[Keys, Mapping[str,
             yield from _walk_pod_specs(part, (*keys, i))
 
 
-def list_containers(spec: Mapping[str, Any], keys: Keys) -> Iterator[tuple[Keys, Mapping[str, Any]]]:
+def list_containers(spec: Mapping[str, Any], keys: Place) -> Iterator[tuple[Place, Mapping[str, Any]]]:
     """List the containers of a pod spec, each with its place."""
     for kind in _LISTS:
         for i, container in list_mappings(spec.get(kind)):
             yield (*keys, kind, i), container
 
 
-def list_actions(container: Mapping[str, Any], keys: Keys) -> Iterator[tuple[Keys, Mapping[str, Any]]]:
+def list_actions(container: Mapping[str, Any], keys: Place) -> Iterator[tuple[Place, Mapping[str, Any]]]:
     """List the probes and hooks of a container, each with its place."""
     for probe in _PROBES:
         if isinstance(container.get(probe), Mapping):
@@ -125,7 +125,7 @@ def check_privileges(obj: Object, *, of_app: bool = False) -> Iterator[Breach]:
                 yield from _check_amounts(limit.get(field), ("spec", "limits", i, field), "gives each container")
 
 
-def _check_pod(spec: Mapping[str, Any], keys: Keys) -> Iterator[Breach]:
+def _check_pod(spec: Mapping[str, Any], keys: Place) -> Iterator[Breach]:
     for name, value in spec.items():
         if name in _FIELDS or value is None or (name in _OFF and value == _OFF[name]):
             continue
@@ -147,24 +147,24 @@ def _check_pod(spec: Mapping[str, Any], keys: Keys) -> Iterator[Breach]:
         yield from _check_container(container, place)
 
 
-def _check_resources(spec: Mapping[str, Any], keys: Keys) -> Iterator[Breach]:
+def _check_resources(spec: Mapping[str, Any], keys: Place) -> Iterator[Breach]:
     """Check that a pod or container uses no devices of its node."""
     for bound in ("limits", "requests"):
         yield from _check_amounts((spec.get("resources") or {}).get(bound), (*keys, "resources", bound), "requests")
 
 
-def _check_amounts(amounts: Any, keys: Keys, does: str) -> Iterator[Breach]:
+def _check_amounts(amounts: Any, keys: Place, does: str) -> Iterator[Breach]:
     for name, amount in amounts.items() if isinstance(amounts, Mapping) else ():
         if not _RESOURCES.fullmatch(str(name)) and str(amount) != "0":
             note = f"{does} {amount} of `{name}`, devices of the cluster's nodes"
             yield Breach("SK202", (*keys, name), amount, note, CLUSTER, "cpu and memory")
 
 
-def _check_tokens(spec: Mapping[str, Any], keys: Keys) -> Iterator[Breach]:
+def _check_tokens(spec: Mapping[str, Any], keys: Place) -> Iterator[Breach]:
     """Check that no pod gets a token or certificate for other systems than this cluster's API server."""
     for i, volume in list_mappings(spec.get("volumes")):
         for j, source in list_mappings((volume.get("projected") or {}).get("sources")):
-            place: Keys = (*keys, "volumes", i, "projected", "sources", j)
+            place: Place = (*keys, "volumes", i, "projected", "sources", j)
             audience = (source.get("serviceAccountToken") or {}).get("audience")
             if audience:
                 note = f"gets a token for '{audience}', which is valid outside this cluster's API server"
@@ -173,7 +173,7 @@ def _check_tokens(spec: Mapping[str, Any], keys: Keys) -> Iterator[Breach]:
                 yield Breach("SK203", (*place, name), name, f"gets a credential by `projected.{name}`")
 
 
-def _check_container(container: Mapping[str, Any], keys: Keys) -> Iterator[Breach]:
+def _check_container(container: Mapping[str, Any], keys: Place) -> Iterator[Breach]:
     yield from _check_resources(container, keys)
     yield from _check_security_context(container.get("securityContext"), (*keys, "securityContext"))
     for i, port in list_mappings(container.get("ports")):
@@ -185,11 +185,11 @@ def _check_container(container: Mapping[str, Any], keys: Keys) -> Iterator[Breac
         yield Breach("SK202", (*keys, "volumeDevices", i), "volumeDevices", note, NODE)
 
 
-def _check_security_context(context: Any, keys: Keys) -> Iterator[Breach]:
+def _check_security_context(context: Any, keys: Place) -> Iterator[Breach]:
     if not isinstance(context, Mapping):
         return
 
-    def found(place: Keys, value: Any, need: str) -> Breach:
+    def found(place: Place, value: Any, need: str) -> Breach:
         return Breach(
             "SK202", (*keys, *place), value, f"has `{_name_place(place)}: {_shorten(value)}`", need, "a pod without it"
         )
@@ -239,7 +239,7 @@ def _is_own_folder(path: str, name: str, *, of_app: bool) -> bool:
     return first == name and (of_app or _GENERATED_NAME.fullmatch(name) is not None)
 
 
-def _name_place(place: Keys) -> str:
+def _name_place(place: Place) -> str:
     """Return the last name of a place, or two if one alone is ambiguous."""
     names = [str(key) for key in place if isinstance(key, str)]
     return ".".join(names[-2:]) if names[-1] in ("add", "path", "type", "name") else names[-1]

@@ -11,13 +11,12 @@ from base64 import b64decode
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
-from scenario_kit.admission.breach import Keys
 from scenario_kit.admission.hosts import PUBLIC, find_arguments, find_hosts, is_address_name, parse_registry
 from scenario_kit.admission.pods import find_pod_specs, list_actions, list_containers
 from scenario_kit.model import Object
 from scenario_kit.model.chaos.kinds import find_spec
 from scenario_kit.model.identity_cache import cache_by_identity
-from scenario_kit.model.json_document import list_mappings
+from scenario_kit.model.json_document import Place, list_mappings
 
 #: Fields of a JVMChaos that hold Java expressions or rules.
 _JAVA: Final = ("ruleData", "exception", "returnValue")
@@ -43,7 +42,7 @@ class ReadText(NamedTuple):
     ``sources`` are the ConfigMaps and Secrets from which it, or a part of it, comes.
     """
 
-    keys: Keys
+    keys: Place
     text: str
     address: bool = False
     sources: frozenset[Name] = frozenset()
@@ -116,7 +115,7 @@ def find_sources(obj: Object) -> frozenset[Name]:
     )
 
 
-def _find_metadata(obj: Object, keys: Keys) -> Mapping[str, Any]:
+def _find_metadata(obj: Object, keys: Place) -> Mapping[str, Any]:
     """Return the metadata beside a pod spec."""
     part: Any = obj
     for key in keys[:-1]:
@@ -125,10 +124,10 @@ def _find_metadata(obj: Object, keys: Keys) -> Mapping[str, Any]:
     return metadata if isinstance(metadata, Mapping) else {}
 
 
-def _list_downward(spec: Mapping[str, Any], keys: Keys) -> Iterator[tuple[Keys, Mapping[str, Any]]]:
+def _list_downward(spec: Mapping[str, Any], keys: Place) -> Iterator[tuple[Place, Mapping[str, Any]]]:
     """List the fields of its pod that a volume shows, each with its place."""
     for i, volume in list_mappings(spec.get("volumes")):
-        shown: list[tuple[Keys, Any]] = [(("downwardAPI",), volume.get("downwardAPI"))]
+        shown: list[tuple[Place, Any]] = [(("downwardAPI",), volume.get("downwardAPI"))]
         projected = volume.get("projected")
         for j, source in list_mappings(projected.get("sources") if isinstance(projected, Mapping) else None):
             shown.append((("projected", "sources", j, "downwardAPI"), source.get("downwardAPI")))
@@ -139,7 +138,7 @@ def _list_downward(spec: Mapping[str, Any], keys: Keys) -> Iterator[tuple[Keys, 
 
 def _list_variables(
     container: Mapping[str, Any],
-    keys: Keys,
+    keys: Place,
     environment: _Environment,
     known: tuple[Mapping[str, Any], Mapping[Name, Object]],
 ) -> Iterator[ReadText]:
@@ -154,7 +153,7 @@ def _list_variables(
                 yield ReadText((*keys, "envFrom", i), text, is_address_name(variable), sources)
     for i, each in list_mappings(container.get("env")):
         name, value = str(each.get("name")), each.get("value")
-        place: Keys = (*keys, "env", i, "value")
+        place: Place = (*keys, "env", i, "value")
         if isinstance(value, str):
             text, sources = environment.expand(value)
         else:
@@ -194,7 +193,7 @@ def _read_field(source: Mapping[str, Any], metadata: Mapping[str, Any]) -> str:
     return str(marks.get(match[2]) or "") if match and isinstance(marks, Mapping) else ""
 
 
-def _list_commands(container: Mapping[str, Any], keys: Keys, environment: _Environment) -> Iterator[ReadText]:
+def _list_commands(container: Mapping[str, Any], keys: Place, environment: _Environment) -> Iterator[ReadText]:
     """List the words of all commands of a container; those of probes and hooks are not expanded."""
     yield from _list_words(container, keys, ("command", "args"), environment)
     for place, action in list_actions(container, keys):
@@ -203,7 +202,7 @@ def _list_commands(container: Mapping[str, Any], keys: Keys, environment: _Envir
 
 
 def _list_words(
-    value: Mapping[str, Any], keys: Keys, fields: Iterable[str], environment: _Environment
+    value: Mapping[str, Any], keys: Place, fields: Iterable[str], environment: _Environment
 ) -> Iterator[ReadText]:
     for field in fields:
         words = [

@@ -7,9 +7,10 @@ from typing import Final
 from urllib.parse import unquote
 
 from scenario_kit.admission.bounds import AdmissionBounds
-from scenario_kit.admission.breach import Breach, Keys
+from scenario_kit.admission.breach import Breach
 from scenario_kit.model import Change, Check, Reference
 from scenario_kit.model.chaos.kinds import GROUP as CHAOS_GROUP
+from scenario_kit.model.json_document import Place
 from scenario_kit.model.kubernetes.reference import GROUP, WORKLOADS
 from scenario_kit.schema.writable import SYSTEM_NAMESPACES, WRITABLE
 
@@ -44,7 +45,7 @@ def name_subject(breach: Breach) -> str:
     return "the pod" if breach.keys[-1:] == ("path",) else str(breach.value)
 
 
-def list_references(check: Check) -> Iterator[tuple[Keys, Reference]]:
+def list_references(check: Check) -> Iterator[tuple[Place, Reference]]:
     """List the objects that a check reads, each with its place."""
     if check.object:
         yield ("object", "ref"), check.object.ref

@@ -14,7 +14,8 @@ from scenario_kit.admission.bounds import RBAC, AdmissionBounds
 from scenario_kit.admission.breach import Breach
 from scenario_kit.model import Object
 from scenario_kit.model.chaos.kinds import GROUP as CHAOS_GROUP
-from scenario_kit.model.kubernetes.reference import GROUP
+from scenario_kit.model.json_document import Place
+from scenario_kit.model.kubernetes.reference import GROUP, find_named
 
 Rule = Mapping[str, Any]
 READ: Final = ("get", "list", "watch")
@@ -174,7 +175,7 @@ def _build_breach(rule: Rule, i: int, part: _RulePart, everywhere: bool) -> Brea
     """Build the breach for an excessive rule: at the verb if read access would be admitted, else at the resource."""
     where = "in every namespace" if everywhere else "beyond the maximum of a declared exception"
     if part.url:
-        place: tuple[str | int, ...] = ("rules", i, "nonResourceURLs", list(rule["nonResourceURLs"]).index(part.url))
+        place: Place = ("rules", i, "nonResourceURLs", list(rule["nonResourceURLs"]).index(part.url))
         return Breach("SK203", place, part.url, f"allows {part.verb} on {part.url} of the API server")
     readable = not find_uncovered({**rule, "resources": [part.resource], "apiGroups": [part.group], "verbs": READ},
                              _IN_CLUSTER if everywhere else _IN_NAMESPACE)  # fmt: skip
@@ -230,7 +231,7 @@ def _check_binding(obj: Object, bounds: AdmissionBounds) -> Iterator[Breach]:
     ref = obj.get("roleRef") or {}
     kind, name = str(ref.get("kind", "")), str(ref.get("name", ""))
     # The role must exist when it is bound; a later one could be created by others first.
-    role = next((o for o in bounds.ready if (o["kind"], o["metadata"]["name"]) == (kind, name)), None)
+    role = find_named(bounds.ready, kind, name)
     everywhere = obj["kind"] == "ClusterRoleBinding"
     if not everywhere and kind == "ClusterRole":
         note = f"binds ClusterRole '{name}' in the app's namespace instead of a Role"

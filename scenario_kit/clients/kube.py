@@ -16,6 +16,7 @@ from scenario_kit.clients.transport import Transport
 from scenario_kit.clients.watch import Collection, follow
 from scenario_kit.errors import KitError, NotFound, Rejected
 from scenario_kit.model import APP_NAMESPACE, Object, Reference
+from scenario_kit.model.kubernetes.reference import read_group
 from scenario_kit.model.kubernetes.timestamp import format_timestamp
 from scenario_kit.ports import Kind, LogLine, PatchType, Probed
 
@@ -201,7 +202,7 @@ class KubeCluster:
 
     def _find_preferred(self, obj: Object) -> Kind:
         """Find the kind of an object in the version that its group prefers."""
-        group = obj["apiVersion"].rpartition("/")[0]
+        group = read_group(obj)
         return self._discovery.find(obj["kind"], group, core=not group)
 
     def _path(self, ref: Reference) -> str:

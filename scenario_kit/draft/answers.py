@@ -11,6 +11,7 @@ from scenario_kit.catalog import Catalog
 from scenario_kit.errors import AuthoringError
 from scenario_kit.model import App, Object, Reference
 from scenario_kit.model.authored.scenario import Outcome
+from scenario_kit.model.kubernetes.reference import find_named
 from scenario_kit.render.apps.app import render_app, resolve_options
 from scenario_kit.render.faults.applicability import Offer, find_component, list_targets, offer
 from scenario_kit.render.faults.first_offer import render_objects_for
@@ -145,6 +146,6 @@ def name_for(answers: Answers) -> str:
 def _belongs(reference: Reference, entity: str, app: App, objects: Sequence[Object]) -> bool:
     if entity in (reference, f"{reference.kind}/{reference.name}"):
         return True
-    obj = next((o for o in objects if (o["kind"], o["metadata"]["name"]) == (reference.kind, reference.name)), None)
+    obj = find_named(objects, *reference.bare)
     component = None if obj is None else find_component(app, objects, obj)
     return component is not None and component.name == entity

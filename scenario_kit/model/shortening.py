@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 
+def cut_text(text: str, most: int) -> str:
+    """Shorten a text; an ellipsis tells that it goes on."""
+    return text if len(text) <= most else text[: most - 1] + "…"
+
+
 def shorten_text(text: str, most: int = 60) -> str:
     """Shorten a text, and escape unprintable characters."""
-    short = text if len(text) <= most else text[: most - 1] + "…"
-    return "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in short)
+    return "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in cut_text(text, most))
 
 
 def shorten_list(texts: Sequence[str], most: int, joint: str = ", ") -> str:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from scenario_kit.model.authored.scenario import GroundTruth
+from scenario_kit.model.shortening import cut_text
 
 #: Pixels: size of a box, and gaps between columns and rows.
 BOX_WIDTH, BOX_HEIGHT, ACROSS, DOWN = 204, 46, 40, 18
@@ -52,7 +53,7 @@ def draw_graph(truth: GroundTruth, onsets: Mapping[str, str]) -> Graph | None:
         return None
     columns = _assign_columns(names, edges)
     place = _assign_places(names, columns)
-    boxes = tuple(Box(*place[n], n, _shorten(n), n in causes, onsets.get(n, "")) for n in names)
+    boxes = tuple(Box(*place[n], n, cut_text(n, _MAX_NAME), n in causes, onsets.get(n, "")) for n in names)
     arrows = tuple(
         EdgeArrow(_draw_curve(place[e.from_], place[e.to]), e.because, f"{e.from_} → {e.to}") for e in truth.propagation
     )
@@ -90,7 +91,3 @@ def _draw_curve(start: tuple[float, float], end: tuple[float, float]) -> str:
     x2, y2 = end[0], end[1] + BOX_HEIGHT / 2
     middle = (x1 + x2) / 2
     return f"M{x1:.0f} {y1:.0f} C{middle:.0f} {y1:.0f} {middle:.0f} {y2:.0f} {x2 - 7:.0f} {y2:.0f}"
-
-
-def _shorten(name: str) -> str:
-    return name if len(name) <= _MAX_NAME else name[: _MAX_NAME - 1] + "…"

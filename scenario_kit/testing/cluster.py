@@ -10,6 +10,7 @@ from typing import Any
 
 from scenario_kit.errors import AlreadyExists, Conflict, EvictionRefused, KitError, NotFound, Rejected
 from scenario_kit.model import APP_NAMESPACE, Object, Reference
+from scenario_kit.model.kubernetes.reference import read_group
 from scenario_kit.model.kubernetes.timestamp import format_timestamp
 from scenario_kit.ports import Kind, LogLine, PatchType, Probed
 from scenario_kit.render.objects import merging
@@ -58,7 +59,7 @@ class FakeCluster:
 
     def put(self, obj: Object) -> Object:
         """Store an object unchanged, replacing an existing one; creates its namespace."""
-        served = self._find(obj["kind"], _group_of(obj), exact=True)
+        served = self._find(obj["kind"], read_group(obj), exact=True)
         namespace = obj["metadata"].get("namespace", "")
         if served.namespaced and ("", "Namespace", "", namespace) not in self._objects:
             self.put({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}})
@@ -191,7 +192,7 @@ class FakeCluster:
     # Implementation of writes
 
     def _prepare(self, verb: str, obj: Object) -> tuple[Kind, _Key, Object]:
-        served = self._find(obj["kind"], _group_of(obj), exact=True)
+        served = self._find(obj["kind"], read_group(obj), exact=True)
         _require_version(obj, served.group)
         fresh = copy.deepcopy(obj)
         metadata = fresh["metadata"]
@@ -312,10 +313,6 @@ class FakeCluster:
         if match is None:
             raise NotFound(f"the server serves no kind {kind}{'.' + group if group else ''}", status=404)
         return match
-
-
-def _group_of(obj: Object) -> str:
-    return str(obj["apiVersion"]).rpartition("/")[0]
 
 
 def _require_version(obj: Object, group: str) -> None:

@@ -14,7 +14,7 @@ from scenario_kit.model.authored.scenario import FaultUse
 from scenario_kit.observe.jsonpath import find
 from scenario_kit.observe.rules import CLUSTER_METRICS, scope
 from scenario_kit.render import render_app, render_fault
-from scenario_kit.render.objects.lookup import find_position
+from scenario_kit.render.objects.lookup import look_up
 
 NAMESPACE = "shop-net"
 CATALOG = Catalog()
@@ -97,8 +97,7 @@ def simulate(objects: tuple[Object, ...], changes: tuple[Change, ...], app: App 
 
 
 def find_object(objects: tuple[Object, ...], ref: str) -> Object | None:
-    index = find_position(objects, Reference.parse(ref), NAMESPACE)
-    return None if index is None else objects[index]
+    return look_up(objects, Reference.parse(ref), NAMESPACE)
 
 
 def normalise(value):

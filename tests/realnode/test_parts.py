@@ -186,8 +186,8 @@ def test_leftovers_of_a_run_are_removed(tmp_path, monkeypatch):
 
 
 def test_missing_root_is_reported(monkeypatch):
-    monkeypatch.setattr(requirements.os, "geteuid", lambda: 1000)
-    monkeypatch.setattr(requirements.shutil, "which", lambda name: None if name == "runc" else name)
+    monkeypatch.setattr("os.geteuid", lambda: 1000)
+    monkeypatch.setattr("shutil.which", lambda name: None if name == "runc" else name)
     problems = requirements.find_problems()
     assert "needs root" in problems[0]
     assert "runc" in problems[1]

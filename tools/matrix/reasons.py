@@ -12,6 +12,7 @@ import yaml
 
 from scenario_kit.catalog import Catalog
 from scenario_kit.model import App, Component, FaultType
+from scenario_kit.model.kubernetes.reference import find_named
 from scenario_kit.model.results.matrix import MatrixRow
 from scenario_kit.render.faults.applicability import find_component
 from tools.matrix.pairs import objects_for
@@ -91,6 +92,5 @@ def from_catalog(fault_type: FaultType, app: App, hit: Component | None) -> str:
 def _hit(row: MatrixRow, catalog: Catalog) -> Component | None:
     app = catalog.app(row.app, row.version)
     objects = objects_for(catalog, app, row.fault)
-    desired = row.target
-    found = next((o for o in objects if (o["kind"], o["metadata"]["name"]) == (desired.kind, desired.name)), None)
+    found = find_named(objects, *row.target.bare)
     return None if found is None else find_component(app, objects, found)

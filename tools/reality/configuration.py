@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import shutil
 import time
+from collections.abc import Mapping
 from pathlib import Path
 
 from scenario_kit.model.base import Object
@@ -55,6 +57,26 @@ def build_kubelet_configuration(folder: Path, port: int) -> Object:
         "clusterDNS": ["10.96.0.10"],
         "clusterDomain": "cluster.local",
     }
+
+
+def find_node_problems(programs: Mapping[str, str], command: str) -> list[str]:
+    """Return why a real node cannot run here; empty if it can.
+
+    Args:
+        programs: those that it needs, each with its Debian package.
+        command: what needs the node.
+    """
+    found = []
+    if os.geteuid() != 0:
+        found.append(f"a container runtime needs root: sudo {command}")
+    missing = {package for program, package in programs.items() if shutil.which(program) is None}
+    if not (PLUGINS / "bridge").exists():
+        missing.add("containernetworking-plugins")
+    if missing:
+        found.append(f"programs are missing: apt-get install --no-install-recommends {' '.join(sorted(missing))}")
+    if groups := find_pod_cgroups():
+        found.append(f"another kubelet runs here, or its cgroups are left: {groups[0]}")
+    return found
 
 
 def find_pod_cgroups() -> list[Path]:

@@ -20,9 +20,9 @@ import yaml
 from scenario_kit.errors import LabError
 from scenario_kit.lab.host import procfs
 from tools.reality.configuration import (
-    PLUGINS,
     build_kubelet_configuration,
     build_network,
+    find_node_problems,
     find_pod_cgroups,
     format_containerd_configuration,
     remove_cgroup,
@@ -51,16 +51,7 @@ NEEDED = {
 
 def problems() -> list[str]:
     """Return why a real node cannot run here; empty if it can."""
-    found = []
-    if os.geteuid() != 0:
-        found.append("a container runtime needs root: sudo ci/reality")
-    missing = {package for program, package in NEEDED.items() if shutil.which(program) is None}
-    if not (PLUGINS / "bridge").exists():
-        missing.add("containernetworking-plugins")
-    if missing:
-        found.append(f"programs are missing: apt-get install --no-install-recommends {' '.join(sorted(missing))}")
-    if find_pod_cgroups():
-        found.append(f"another kubelet runs here, or its cgroups are left: {find_pod_cgroups()[0]}")
+    found = find_node_problems(NEEDED, "ci/reality")
     if (Path("/sys/class/net") / _BRIDGE).exists():
         found.append(f"the network bridge {_BRIDGE} exists already: ip link delete {_BRIDGE}")
     return found

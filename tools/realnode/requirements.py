@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from tools.reality.configuration import PLUGINS, find_pod_cgroups
+from tools.reality.configuration import find_node_problems
 
 #: Program, and the Debian package that has it.
 PROGRAMS: Final[Mapping[str, str]] = {
@@ -31,17 +30,7 @@ _SYS_RESOURCE: Final = 24
 
 def find_problems() -> list[str]:
     """Find what keeps a real node from running here; empty when nothing does."""
-    found = []
-    if os.geteuid() != 0:
-        found.append("a container runtime needs root: sudo ci/e2e --real-node")
-    missing = {package for program, package in PROGRAMS.items() if shutil.which(program) is None}
-    if not (PLUGINS / "bridge").exists():
-        missing.add("containernetworking-plugins")
-    if missing:
-        found.append(f"programs are missing: apt-get install --no-install-recommends {' '.join(sorted(missing))}")
-    if groups := find_pod_cgroups():
-        found.append(f"another kubelet runs here: there is {groups[0]}")
-    return found
+    return find_node_problems(PROGRAMS, "ci/e2e --real-node")
 
 
 def find_chaos_problem() -> str:

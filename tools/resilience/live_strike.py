@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
@@ -19,12 +18,12 @@ from scenario_kit.model import Object, Reference
 from scenario_kit.model.kubernetes.reference import GROUP, MANAGEMENT_NAMESPACE
 from scenario_kit.model.kubernetes.status import is_terminating
 from scenario_kit.trial import TrialStatus
+from tools.crash.play import await_true
 from tools.resilience.live_cells import ENDS, LiveCell, LiveOutcome
 
 _SCENARIO: Final = "product-catalog-wrong-target-port"
 _BESIDE: Final = "cart-scaled-to-zero"
 _APP_NAMESPACE: Final = Reference("Namespace", "otel-demo")
-_LOOK_SECONDS: Final = 0.05
 #: Timeouts in wall seconds: until a stage is reached, until the final state, and until everything is removed.
 _STAGE_SECONDS: Final = 180.0
 #: Attempts of a live incident are up to five minutes apart.
@@ -111,15 +110,15 @@ def strike_live(lab: str, cell: LiveCell) -> LiveOutcome:
 
     incident.apply()
     struck = ""
-    if _await(lambda: note() and incident.find_step()[1] == cell.stage, _STAGE_SECONDS):
+    if await_true(lambda: note() and incident.find_step()[1] == cell.stage, _STAGE_SECONDS):
         trial, struck = incident.find_step()
         _act(incident, beside, cell, trial)
     wanted = ENDS[cell.action]
-    _await(lambda: note() and incident.describe()[0] == wanted, _END_SECONDS)
+    await_true(lambda: note() and incident.describe()[0] == wanted, _END_SECONDS)
     reached, message = incident.describe()
     if cell.action == "app-occupied" and reached == wanted:  # then it is the other one's turn, without anybody's help
         incident.cluster.delete(incident.ref)
-        _await(lambda: note() and beside.describe()[0] == wanted, _END_SECONDS)
+        await_true(lambda: note() and beside.describe()[0] == wanted, _END_SECONDS)
         reached, message = beside.describe()
     for each in (incident, beside):
         each.cluster.delete(each.ref)
@@ -130,7 +129,7 @@ def strike_live(lab: str, cell: LiveCell) -> LiveOutcome:
         left.extend([*incident.list_left(known), *beside.list_left(known)])
         return not left
 
-    _await(is_clean, _CLEAN_SECONDS)
+    await_true(is_clean, _CLEAN_SECONDS)
     return LiveOutcome(
         cell=cell, struck=struck, reached=reached, message=message[:300], left=tuple(dict.fromkeys(left)),
         broken=tuple(broken), seconds=round(time.monotonic() - began, 1),
@@ -153,12 +152,3 @@ def _act(incident: LiveIncident, beside: LiveIncident, cell: LiveCell, trial: st
                 cluster.delete(_APP_NAMESPACE)
         case "app-occupied":
             beside.apply()
-
-
-def _await(holds: Callable[[], bool], seconds: float) -> bool:
-    deadline = time.monotonic() + seconds
-    while not holds():
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(_LOOK_SECONDS)
-    return True

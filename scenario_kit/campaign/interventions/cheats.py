@@ -18,7 +18,7 @@ from scenario_kit.model import Change, Object, Procedure, Reference, Runbook, So
 from scenario_kit.model.authored.scenario import LABELLED
 from scenario_kit.model.kubernetes.pod_labels import selects_pods
 from scenario_kit.model.kubernetes.pod_template import list_containers
-from scenario_kit.model.kubernetes.reference import WORKLOADS
+from scenario_kit.model.kubernetes.reference import WORKLOADS, read_group
 from scenario_kit.render.apps.namespaces import make_finder, rename_change
 from scenario_kit.render.objects.lookup import format_reference
 
@@ -194,7 +194,7 @@ def _delete_chaos(runbook: Runbook) -> Iterator[Change]:
         for change in fault.changes:
             obj = change.operation.experiment
             if obj is not None and obj["metadata"].get("name"):
-                ref = Reference(obj["kind"], obj["metadata"]["name"], group=obj["apiVersion"].partition("/")[0])
+                ref = Reference(obj["kind"], obj["metadata"]["name"], group=read_group(obj))
                 yield _build_operation("delete", str(ref))
 
 

@@ -12,6 +12,7 @@ from scenario_kit.campaign.results.verdict import name_correction
 from scenario_kit.load import Positions
 from scenario_kit.model import Finding
 from scenario_kit.model.authored.scenario import ScenarioSpec
+from scenario_kit.model.json_document import Place
 
 _ALERTS: Final = ("spec", "expect", "alerts")
 _BACKGROUND: Final = ("spec", "expect", "background")
@@ -52,7 +53,7 @@ def locate_findings(validation: Validation, spec: ScenarioSpec, positions: Posit
     return msgspec.structs.replace(validation, findings=findings, correction=correction)
 
 
-def _find_place(finding: Finding, spec: ScenarioSpec) -> tuple[str | int, ...]:
+def _find_place(finding: Finding, spec: ScenarioSpec) -> Place:
     part = _PARTS.get(finding.code, ("spec",))
     text = f"{finding.message} {finding.step} {finding.observed}"
     entries = [sum(word in text for word in words if word) for words in _list_names(part, spec)]

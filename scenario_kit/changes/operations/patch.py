@@ -13,7 +13,7 @@ from scenario_kit.changes.operation import TargetOperation
 from scenario_kit.model import Object
 from scenario_kit.model.kubernetes.difference import Path, get_at, list_leaves
 from scenario_kit.model.kubernetes.pod_resources import count_replicas
-from scenario_kit.model.kubernetes.reference import WORKLOADS
+from scenario_kit.model.kubernetes.reference import WORKLOADS, read_group
 from scenario_kit.model.kubernetes.secret import encode_secret
 from scenario_kit.render.faults.inverse_changes import INVERSES
 from scenario_kit.render.objects.merging import merge, merge_strategic
@@ -114,7 +114,7 @@ class Patch(TargetOperation, frozen=True, kw_only=True):
 
 def _drop_status(result: Object, obj: Object) -> Object:
     """Return a patched object with its former status: a request for an object does not write its subresource."""
-    group = str(obj.get("apiVersion", "")).rpartition("/")[0]
+    group = read_group(obj)
     if "." in group and not group.endswith(".k8s.io"):
         return result  # a custom resource need not have the subresource
     return {k: v for k, v in result.items() if k != "status"} | ({"status": obj["status"]} if "status" in obj else {})

@@ -7,8 +7,7 @@ from typing import Any, Final
 
 import typer
 
-from scenario_kit.cli.terminal.output import fold_text, make_printable
-from scenario_kit.cli.terminal.terminal import style_text
+from scenario_kit.cli.terminal.output import make_printable, show_title
 from scenario_kit.solver.programs.drive import SolverGone
 from scenario_kit.solver.protocol.messages import (
     CallMessage,
@@ -125,12 +124,12 @@ class PersonSolver:
                 typer.echo(make_printable(message.content))
             case StageMessage():
                 self._now, self._left, self._stage = message.now, message.turns_left, message.stage
-                _say("Diagnosis accepted. Now repair the app and submit, or quit.")
+                show_title("Diagnosis accepted. Now repair the app and submit, or quit.")
             case RefusalMessage():
                 self._left = message.turns_left
                 typer.echo(f"{message.problem}: {message.fix}")
             case EndMessage():
-                _say(f"The run is over: {message.reason}. {message.message}".rstrip())
+                show_title(f"The run is over: {message.reason}. {message.message}".rstrip())
 
     def ask(self, patience: float | None) -> SolverMessage:
         """Prompt until the input is valid."""
@@ -154,7 +153,7 @@ class PersonSolver:
     def _begin(self, start: StartMessage) -> None:
         self._namespace, self._now, self._left = start.namespaces[0], start.now, start.limits.turns
         self._stage = start.stages[0]
-        _say(start.brief)
+        show_title(start.brief)
         typer.echo(f"Namespaces: {', '.join(start.namespaces)}. Each command takes {start.seconds_per_call:g} s.")
         typer.echo(HELP)
 
@@ -169,7 +168,3 @@ def _read(prompt: str) -> str:
     while mark and lines[-1].strip() != mark:
         lines.append(input("> "))
     return "\n".join(lines)
-
-
-def _say(text: str) -> None:
-    typer.echo(style_text(fold_text(make_printable(text)), bold=True))

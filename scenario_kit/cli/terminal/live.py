@@ -16,6 +16,7 @@ from rich.text import Text
 from scenario_kit.campaign import PlannedTrial
 from scenario_kit.cli.terminal.terminal import is_dumb
 from scenario_kit.model import StepStatus
+from scenario_kit.model.shortening import cut_text
 from scenario_kit.trial import AlertNow, TrialStatus
 
 _STYLE: Final = {"Held": "green", "Broken": "bold red", "Infra": "yellow", "Running": "cyan", "Skipped": "dim"}
@@ -107,17 +108,14 @@ def _build_row(planned: PlannedTrial, status: TrialStatus) -> tuple[RenderableTy
         outcome = known.outcome if known else ""
         steps.append(_SIGN.get(outcome, "·"), style=_STYLE.get(outcome, "dim"))
     current = status.step(status.current)
+    now = status.outcome or (current.step if current else "")
     return (
         planned.purpose,
         _format_offset(status, status.now),
         steps,
-        Text(_shorten(status.outcome or (current.step if current else "")), style=_STYLE.get(status.outcome, "")),
+        Text(cut_text(now, _NOW_WIDTH), style=_STYLE.get(status.outcome, "")),
         _format_alerts(status.alerts),
     )
-
-
-def _shorten(text: str) -> str:
-    return text if len(text) <= _NOW_WIDTH else text[: _NOW_WIDTH - 1] + "…"
 
 
 def _format_alerts(alerts: Sequence[AlertNow]) -> Text:

@@ -46,6 +46,11 @@ def fold_text(text: str, indent: str = "", *, err: bool = False) -> str:
     return "\n".join(each for lines in wrapped for each in lines)
 
 
+def show_title(text: str) -> None:
+    """Print a text in bold."""
+    typer.echo(style_text(fold_text(make_printable(text)), bold=True))
+
+
 def print_progress(text: str) -> None:
     """Print a line about what is being done to stderr, as stdout carries results."""
     typer.echo(text, err=True)

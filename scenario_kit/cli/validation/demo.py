@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from scenario_kit.cli.terminal.options import Lab
-from scenario_kit.cli.terminal.output import fold_text, make_printable
+from scenario_kit.cli.terminal.output import fold_text, make_printable, show_title
 from scenario_kit.cli.terminal.terminal import style_text
 from scenario_kit.errors import AuthoringError, InfrastructureError
 
@@ -70,20 +70,20 @@ class Demo:
         runbook = resolve(scenario, Catalog(), app.namespace, beside=file.parent)
         chaos = find_platform_needs(runbook, ()).chaos
         controllers = "real controllers and Chaos Mesh" if chaos else "real controllers"
-        self._show_title(f"1. The lab: a real API server, {controllers}, simulated nodes ({self._lab_name})")
+        show_title(f"1. The lab: a real API server, {controllers}, simulated nodes ({self._lab_name})")
         lab = bring_up(self._lab_name, engine=chaos, say=self._show_note)
         cluster = KubeCluster(kubeconfig=Path(lab.kubeconfig))
-        self._show_title(f"2. The incident: {scenario.spec.title}")
+        show_title(f"2. The incident: {scenario.spec.title}")
         self._show_note(f"kubectl apply -f {_shorten_path(file)}")
         self._apply(cluster, file)
         try:
             trial = self._await_symptoms(cluster, scenario.name)
-            self._show_title(f'3. The page that a solver gets: "{scenario.spec.brief.strip()}"')
+            show_title(f'3. The page that a solver gets: "{scenario.spec.brief.strip()}"')
             self._show(lab, cluster, runbook, trial)
-            self._show_title(f"4. The fix, with the solver's own rights: {self._fix(lab, runbook)}")
+            show_title(f"4. The fix, with the solver's own rights: {self._fix(lab, runbook)}")
             resolved = self._await_resolution(lab, cluster, scenario.name, trial)
         finally:
-            self._show_title("6. kubectl delete: everything is undone, the app is removed")
+            show_title("6. kubectl delete: everything is undone, the app is removed")
             self._delete(cluster, scenario.name)
         return self._show_verdict(file, resolved)
 
@@ -135,7 +135,7 @@ class Demo:
         firing = self._await_firing(cluster, trial)
         for alert in firing:
             self._show_note(f"firing: {alert['name']} on {alert.get('entity') or 'the app'}")
-        self._show_title("   What a solver might try (KUBECONFIG=" + lab.solver_kubeconfig + "):")
+        show_title("   What a solver might try (KUBECONFIG=" + lab.solver_kubeconfig + "):")
         suspects = [a["entity"] for a in firing if a.get("entity", "").startswith("Deployment/")]
         suspect = suspects[0].lower() if suspects else f"deployment/{runbook.app.entry}"
         self._run_kubectl(lab, ["get", "pods", "-n", runbook.namespace], 5)
@@ -188,7 +188,7 @@ class Demo:
     def _await_resolution(self, lab: LabState, cluster: KubeCluster, name: str, trial: str) -> bool:
         from scenario_kit.lab.clock import WorldClock
 
-        self._show_title("5. Time passes until the alerts have cleared, stay clear, and the app serves its load again")
+        show_title("5. Time passes until the alerts have cleared, stay clear, and the app serves its load again")
         clock = WorldClock(lab.server_url, lab.server_token, trial)
         began = clock.now()
         deadline = time.monotonic() + _DEADLINE
@@ -227,9 +227,6 @@ class Demo:
         named = f" --name {self._lab_name}" if self._lab_name != "default" else ""
         typer.echo(f"  next: scenario-kit verify {_shorten_path(file.parent)}{named}")
         return 0 if resolved else 1
-
-    def _show_title(self, text: str) -> None:
-        typer.echo(style_text(fold_text(make_printable(text)), bold=True))
 
     def _show_note(self, text: str) -> None:
         typer.echo(fold_text(make_printable(text), "     "))

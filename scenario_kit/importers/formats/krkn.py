@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
+
+import msgspec
 
 from scenario_kit.importers.drafting import FaultIntent, ScenarioIntent, make_name
 from scenario_kit.importers.formats.chaos_experiments import list_questions
@@ -199,8 +201,6 @@ def _map_shaping(context: ImportContext, node: InputNode, name: str) -> _MappedF
 
 
 def _read_as_percent(mechanism: Any) -> Any:
-    import msgspec
-
     fields = {key: msgspec.structs.replace(rule, unit="Percent") for key, rule in mechanism.fields.items()}
     return msgspec.structs.replace(mechanism, fields=fields)
 
@@ -210,7 +210,6 @@ def _map_outage(context: ImportContext, node: InputNode) -> _MappedFaults:
     found = _find_entity(context, node)
     if found is None:
         return []
-    app, entity = found
     for key in ("ingress_ports", "egress_ports"):
         if (part := node.find(key)) is not None:
             part.refuse("single ports cannot be blocked; the fault blocks all")
@@ -218,35 +217,38 @@ def _map_outage(context: ImportContext, node: InputNode) -> _MappedFaults:
     directions = ["ingress", "egress"] if direction is None else [str(each.value) for each in direction]
     if direction is not None:
         direction.map(f"{len(directions)} policies")
-    return [
-        (app, fault)
-        for each in directions
-        if (mechanism := KRKN.get(f"pod_network_outage.{each.lower()}")) is not None
-        and (fault := map_mechanism(context, mechanism, node, entity)) is not None
-    ]
+    return _map_each(context, node, found, [f"pod_network_outage.{each.lower()}" for each in directions])
+
+
+def _map_each(
+    context: ImportContext, node: InputNode, found: tuple[App, str], mechanisms: Iterable[str]
+) -> _MappedFaults:
+    """Map one fault per known mechanism."""
+    app, entity = found
+    faults = [map_mechanism(context, KRKN[name], node, entity) for name in mechanisms if name in KRKN]
+    return [(app, fault) for fault in faults if fault is not None]
+
+
+def _find_inner(node: InputNode, name: str) -> InputNode | None:
+    """Find the mapping with a scenario's fields; refuse the document without it."""
+    inner = node.find(name)
+    if inner is None or not isinstance(inner.value, dict):
+        refuse_document(node, "a scenario of krkn")
+        return None
+    return inner
 
 
 def _map_application_outage(context: ImportContext, node: InputNode) -> _MappedFaults:
-    inner = node.find("application_outage")
-    if inner is None or not isinstance(inner.value, dict):
-        refuse_document(node, "a scenario of krkn")
+    inner = _find_inner(node, "application_outage")
+    found = None if inner is None else _find_entity(context, inner)
+    if inner is None or found is None:
         return []
-    found = _find_entity(context, inner)
-    if found is None:
-        return []
-    app, entity = found
     block = inner.find("block")
     value = ["Ingress", "Egress"] if block is None else block.value
     directions = [str(each) for each in value] if isinstance(value, list) else str(value).replace(",", " ").split()
     if block is not None:
         block.map(", ".join(directions))
-    faults: _MappedFaults = []
-    for each in directions:
-        mechanism = KRKN.get(f"application_outage.{each}")
-        fault = None if mechanism is None else map_mechanism(context, mechanism, inner, entity)
-        if fault is not None:
-            faults.append((app, fault))
-    return faults
+    return _map_each(context, inner, found, [f"application_outage.{each}" for each in directions])
 
 
 def _map_containers(context: ImportContext, node: InputNode) -> _MappedFaults:
@@ -287,9 +289,8 @@ def _map_clocks(context: ImportContext, node: InputNode) -> _MappedFaults:
 
 
 def _map_volume(context: ImportContext, node: InputNode) -> _MappedFaults:
-    inner = node.find("pvc_scenario")
-    if inner is None or not isinstance(inner.value, dict):
-        refuse_document(node, "a scenario of krkn")
+    inner = _find_inner(node, "pvc_scenario")
+    if inner is None:
         return []
     if (part := inner.find("block_size")) is not None:
         part.refuse("the fault chooses the size of blocks")

@@ -20,6 +20,7 @@ from scenario_kit.model.kubernetes.pod_template import list_containers
 from scenario_kit.model.kubernetes.quantity import is_same_quantity, parse_quantity
 from scenario_kit.model.kubernetes.reference import WORKLOADS
 from scenario_kit.model.runtime.flag import read_flags
+from scenario_kit.model.shortening import cut_text
 
 #: An object by kind and name.
 Name = tuple[str, str]
@@ -312,5 +313,4 @@ def _read_answers(obj: Object | None, key: str) -> dict[str, str]:
 
 
 def _shorten(value: Any) -> str:
-    text = "gone" if value is None else str(value)
-    return text if len(text) <= _MAX_CHARACTERS else f"{text[:_MAX_CHARACTERS]}…"
+    return cut_text("gone" if value is None else str(value), _MAX_CHARACTERS)

@@ -8,7 +8,7 @@ from scenario_kit.lint.simulation.field_diff import list_written_fields
 from scenario_kit.model import App, Fault, Object, Reference
 from scenario_kit.model.kubernetes.pod_labels import selects_pods
 from scenario_kit.model.kubernetes.reference import WORKLOADS
-from scenario_kit.render.objects.lookup import find_position
+from scenario_kit.render.objects.lookup import look_up
 
 
 def touches(fault: Fault, objects: Sequence[Object], app: App, ref: Reference) -> bool:
@@ -30,10 +30,9 @@ def select_same_pods(objects: Sequence[Object], app: App, one: Reference, other:
 
 def _find_pod_owners(objects: Sequence[Object], app: App, ref: Reference) -> set[tuple[str, str]]:
     """Return kind and name of the workloads whose pods an object selects or owns; empty if there are none."""
-    index = find_position(objects, ref, app.namespace)
-    if index is None:
+    obj = look_up(objects, ref, app.namespace)
+    if obj is None:
         return set()
-    obj = objects[index]
     selector = (obj.get("spec") or {}).get("selector") if ref.kind == "Service" else None
     home = obj["metadata"].get("namespace")
     near = [o for o in objects if o["kind"] in WORKLOADS and o["metadata"].get("namespace", home) == home]

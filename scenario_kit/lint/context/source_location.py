@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from scenario_kit.lint.context.catalog_context import AppCase, FaultCase
 from scenario_kit.lint.context.scenario_context import LintContext
-from scenario_kit.lint.simulation.stages import Keys, Simulation, WrittenObject
+from scenario_kit.lint.simulation.stages import Simulation, WrittenObject
 from scenario_kit.model import Object, Position
 from scenario_kit.model.json_document import Place
 from scenario_kit.render.objects.lookup import format_reference
@@ -24,7 +24,7 @@ Judged = LintContext | FaultCase | AppCase
 class RenderedField(NamedTuple):
     """A field of a rendered object, its value, and a remark."""
 
-    keys: Keys
+    keys: Place
     value: Any
     note: str = ""
 
@@ -57,7 +57,7 @@ def find_introduced(case: Judged, finder: Finder) -> Iterator[LocatedField]:
     """Find the fields that the file introduces, each once; what an object had before the change does not count."""
     reported: set[tuple[object, ...]] = set()
     for one in case.written:
-        before: set[tuple[Keys, str]] | None = None
+        before: set[tuple[Place, str]] | None = None
         for spot in finder(one.object):
             if before is None:
                 before = {(_strip_indices(s.keys), str(s.value)) for s in finder(one.was)} if one.was else set()
@@ -70,7 +70,7 @@ def find_introduced(case: Judged, finder: Finder) -> Iterator[LocatedField]:
                 yield LocatedField(one, spot, site)
 
 
-def find_site(case: Judged, stage: Simulation, keys: Keys, value: Any) -> SourceSite | None:
+def find_site(case: Judged, stage: Simulation, keys: Place, value: Any) -> SourceSite | None:
     """Find the source of a field; None if it comes from the catalogue's part of a scenario."""
     if isinstance(case, AppCase):
         return _find_in_templates(case, stage, keys, value)
@@ -86,7 +86,7 @@ def find_site(case: Judged, stage: Simulation, keys: Keys, value: Any) -> Source
     return SourceSite(best, known.get(best, ""))
 
 
-def _count_agreeing(place: Place, keys: Keys, text: str) -> int:
+def _count_agreeing(place: Place, keys: Place, text: str) -> int:
     """Count the trailing names that agree; the path of a JSON patch counts as the names it contains."""
     if place[-1:] == ("path",) and text.startswith("/"):
         place = tuple(int(p) if p.isdigit() else p for p in text[1:].split("/"))
@@ -102,7 +102,7 @@ def _is_below(place: Place, root: Place) -> bool:
     return place[: len(root)] == root
 
 
-def _find_in_templates(case: AppCase, stage: Simulation, keys: Keys, value: Any) -> SourceSite:
+def _find_in_templates(case: AppCase, stage: Simulation, keys: Place, value: Any) -> SourceSite:
     """Find the template that contains the value, or else the field's name; the version's own files come first."""
     own = [path for path in case.templates if stage.app.version in path.parts]
     rest = [path for path in case.templates if not any(number in path.parts for number in case.document["versions"])]
@@ -118,5 +118,5 @@ def _find_position(path: Path, text: str, at: int) -> Position:
     return Position(path=str(path), line=text.count("\n", 0, at) + 1, column=at - text.rfind("\n", 0, at))
 
 
-def _strip_indices(keys: Keys) -> Keys:
+def _strip_indices(keys: Place) -> Place:
     return tuple("" if isinstance(key, int) else key for key in keys)

@@ -13,6 +13,7 @@ from typing import Any, Final, NamedTuple
 from scenario_kit.load.rules import Rule, load_rules
 from scenario_kit.load.yaml.edit import Edit
 from scenario_kit.model import Position, Severity
+from scenario_kit.model.json_document import Place
 
 
 class Problem(NamedTuple):
@@ -22,7 +23,7 @@ class Problem(NamedTuple):
     they are given only if there is just one way to do so.
     """
 
-    place: tuple[str | int, ...]
+    place: Place
     message: str
     observed: str = ""
     expected: str = ""

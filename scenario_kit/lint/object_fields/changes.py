@@ -18,6 +18,7 @@ from scenario_kit.model import App, Change, Object, Reference
 from scenario_kit.model.chaos.kinds import GROUP as CHAOS_GROUP
 from scenario_kit.model.chaos.kinds import SCHEDULE
 from scenario_kit.model.json_document import Place
+from scenario_kit.model.kubernetes.reference import read_group
 from scenario_kit.schema.object_types.field_type import ObjectType
 from scenario_kit.schema.object_types.kubernetes import list_versions
 
@@ -137,14 +138,14 @@ def _find_object(objects: Sequence[Object], ref: Reference) -> Object | None:
     """Return the object of that kind and name; those of one kind have names of their own within an app."""
     for obj in objects:
         if (obj.get("kind"), (obj.get("metadata") or {}).get("name")) == (ref.kind, ref.name):
-            group = str(obj.get("apiVersion", "")).rpartition("/")[0]
+            group = read_group(obj)
             if not ref.group or ref.group == group:
                 return obj
     return None
 
 
 def _name_manifest(manifest: Object) -> Reference:
-    group = str(manifest.get("apiVersion", "")).rpartition("/")[0]
+    group = read_group(manifest)
     metadata = manifest.get("metadata")
     name = metadata.get("name") if isinstance(metadata, Mapping) else ""
     return Reference(str(manifest.get("kind")), str(name), group=group)

@@ -12,6 +12,7 @@ from typing import Any, Final
 from scenario_kit.lint.object_fields.mistake import NO_VALUE, FieldMistake, format_field, suggest_name
 from scenario_kit.model.json_document import Place
 from scenario_kit.model.kubernetes.quantity import parse_exact
+from scenario_kit.model.shortening import cut_text
 from scenario_kit.schema.object_types.field_type import FieldType
 
 _WORDS: Final = {
@@ -100,5 +101,4 @@ def _describe(value: Any) -> str:
 
 
 def _show(value: Any) -> str:
-    text = json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
+    return cut_text(json.dumps(value, ensure_ascii=False), _SHOWN)

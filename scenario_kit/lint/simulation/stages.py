@@ -9,10 +9,7 @@ from scenario_kit.lint.simulation.applied_changes import apply_changes
 from scenario_kit.model import APP_NAMESPACE, App, Change, Object
 from scenario_kit.model.json_document import Place, get_part, list_mappings
 from scenario_kit.model.kubernetes.pod_template import locate_pod_spec
-from scenario_kit.model.kubernetes.reference import identify_object
-
-#: Steps from the root of an object to a part of it.
-Keys = tuple[str | int, ...]
+from scenario_kit.model.kubernetes.reference import find_named, identify_object
 
 
 class Simulation(NamedTuple):
@@ -70,7 +67,7 @@ def list_outside_app(change: Change, objects: tuple[Object, ...]) -> Iterator[Ob
     merged, ref = change.operation.merged, change.operation.ref
     if merged is None or ref is None:
         return
-    if any((o["kind"], o["metadata"]["name"]) == (ref.kind, ref.name) for o in objects):
+    if find_named(objects, *ref.bare) is not None:
         return
     reported = dict(merged)
     metadata = dict(reported.pop("metadata", None) or {}) | {"name": ref.name}
@@ -88,7 +85,7 @@ def list_written_objects(stage: Simulation) -> Iterator[WrittenObject]:
             yield WrittenObject(stage, obj, was)
 
 
-def list_pod_specs(obj: Object) -> Iterator[tuple[Keys, Object]]:
+def list_pod_specs(obj: Object) -> Iterator[tuple[Place, Object]]:
     """Yield the pod specs of an object with their places."""
     keys = locate_pod_spec(obj["kind"])
     found = get_part(obj, keys)
@@ -96,7 +93,7 @@ def list_pod_specs(obj: Object) -> Iterator[tuple[Keys, Object]]:
         yield keys, dict(found)
 
 
-def list_containers(obj: Object) -> Iterator[tuple[Keys, Object]]:
+def list_containers(obj: Object) -> Iterator[tuple[Place, Object]]:
     """Yield all containers of an object's pods, including init and ephemeral ones, with their places."""
     for keys, spec in list_pod_specs(obj):
         for kind in ("initContainers", "containers", "ephemeralContainers"):
@@ -104,7 +101,7 @@ def list_containers(obj: Object) -> Iterator[tuple[Keys, Object]]:
                 yield (*keys, kind, i), dict(container)
 
 
-def walk_leaves(value: Any, keys: Keys = ()) -> Iterator[tuple[Keys, Any]]:
+def walk_leaves(value: Any, keys: Place = ()) -> Iterator[tuple[Place, Any]]:
     """Yield every scalar of a document with its place."""
     if isinstance(value, str):  # the most frequent type first
         yield keys, value

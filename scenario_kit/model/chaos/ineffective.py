@@ -14,6 +14,7 @@ from typing import Any, Final, NamedTuple
 from scenario_kit.model.base import Object
 from scenario_kit.model.chaos.kinds import get_experiment
 from scenario_kit.model.kubernetes.duration import parse_seconds
+from scenario_kit.model.json_document import Place
 
 #: Blocks of NetworkChaos that concern a share of the packets, with the field of the share.
 _SHARES: Final = ("loss", "corrupt", "duplicate")
@@ -29,7 +30,7 @@ _WILDCARDS: Final = re.compile(r"[*?\[]")
 class IneffectiveField(NamedTuple):
     """A field without an effect: its keys in the spec, why it has none, and what would have one."""
 
-    keys: tuple[str | int, ...]
+    keys: Place
     value: str
     reason: str
     expected: str

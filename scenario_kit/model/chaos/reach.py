@@ -7,10 +7,7 @@ from typing import Any, Final, NamedTuple
 
 from scenario_kit.model.base import Object
 from scenario_kit.model.chaos.kinds import GROUP
-from scenario_kit.model.json_document import walk
-
-#: Steps from the root of an object to a part of it.
-Keys = tuple[str | int, ...]
+from scenario_kit.model.json_document import Place, walk
 
 #: Kinds that do not act on pods of a namespace, with what they act on.
 _NON_NAMESPACED: Final[Mapping[str, str]] = {
@@ -29,10 +26,10 @@ _BY_LOWER: Final = {kind.lower(): what for kind, what in _NON_NAMESPACED.items()
 class Selection(NamedTuple):
     """A pod selector and its place in the object."""
 
-    keys: Keys
+    keys: Place
     selector: Mapping[str, Any]
 
-    def namespaces(self, home: str) -> Iterator[tuple[Keys, str]]:
+    def namespaces(self, home: str) -> Iterator[tuple[Place, str]]:
         """Yield the namespaces from which it selects; ``home`` is its object's, the default."""
         if pods := self.selector.get("pods"):
             yield from (((*self.keys, "pods", name), str(name)) for name in pods)
@@ -45,7 +42,7 @@ class Selection(NamedTuple):
 class OutsideTarget(NamedTuple):
     """A target outside the app: the keys of the field that selects it, its value, and a description."""
 
-    keys: Keys
+    keys: Place
     value: str
     where: str
 
@@ -110,14 +107,14 @@ def list_outside_targets(obj: Object, own: Container[str], default: str) -> Iter
                 yield OutsideTarget(place, namespace, f"namespace '{namespace}'")
 
 
-def _list_named(keys: Keys, node: Mapping[str, Any], home: str) -> Iterator[tuple[Keys, str]]:
+def _list_named(keys: Place, node: Mapping[str, Any], home: str) -> Iterator[tuple[Place, str]]:
     if keys[-1] == "selector":
         yield from Selection(keys, node).namespaces(home)
     elif secret := node.get("secretNamespace"):
         yield (*keys, "secretNamespace"), str(secret)
 
 
-def _list_in_selector(keys: Keys, node: Mapping[str, Any]) -> Iterator[OutsideTarget]:
+def _list_in_selector(keys: Place, node: Mapping[str, Any]) -> Iterator[OutsideTarget]:
     for name in ("type", "templateType"):
         if what := _NON_NAMESPACED.get(str(node.get(name, ""))):
             yield OutsideTarget((*keys, name), str(node[name]), what)

@@ -129,15 +129,25 @@ def identify_object(obj: Mapping[str, Any]) -> tuple[str, str, str]:
     return obj["kind"], obj["metadata"].get("namespace", ""), obj["metadata"]["name"]
 
 
+def read_group(obj: Mapping[str, Any]) -> str:
+    """Return the API group of an object or of a reference to one; empty for the core group, or if there is none."""
+    return str(obj.get("apiVersion", "")).rpartition("/")[0]
+
+
+def find_named(objects: Iterable[dict[str, Any]], kind: str, name: str) -> dict[str, Any] | None:
+    """Find the object of a kind and name, in whichever namespace, if there is one."""
+    return next((obj for obj in objects if (obj["kind"], obj["metadata"]["name"]) == (kind, name)), None)
+
+
 def make_object_reference(obj: Mapping[str, Any], namespace: str = "") -> Reference:
     """Return an object's reference with its real namespace, by default ``namespace``."""
-    group = str(obj.get("apiVersion", "")).rpartition("/")[0]
+    group = read_group(obj)
     return Reference(obj["kind"], obj["metadata"]["name"], obj["metadata"].get("namespace", namespace), group)
 
 
 def make_reference(obj: Mapping[str, Any], namespace: str) -> Reference:
     """Return an object's reference with its symbolic namespace; ``namespace`` is the app's default one."""
-    group, metadata = str(obj.get("apiVersion", "")).rpartition("/")[0], obj["metadata"]
+    group, metadata = read_group(obj), obj["metadata"]
     real = metadata.get("namespace", namespace)
     own = symbolise_namespace(real, namespace) if real else APP_NAMESPACE
     return Reference(obj["kind"], metadata["name"], own or APP_NAMESPACE, group)

@@ -10,7 +10,13 @@ from typing import Any, Final
 from scenario_kit.errors import AuthoringError
 from scenario_kit.model import APP_NAMESPACE, App, Object
 from scenario_kit.model.json_document import replace_texts
-from scenario_kit.model.kubernetes.reference import WORKLOADS, resolve_homes, resolve_namespace, symbolise_namespace
+from scenario_kit.model.kubernetes.reference import (
+    WORKLOADS,
+    read_group,
+    resolve_homes,
+    resolve_namespace,
+    symbolise_namespace,
+)
 from scenario_kit.model.kubernetes.secret import encode_secret
 from scenario_kit.render.objects.object_shape import find_lacking, find_misshapen
 from scenario_kit.render.templating.authoring_error import build_error, join_errors
@@ -186,7 +192,7 @@ def _find_repetition(app: App, objects: Sequence[Object], namespace: str) -> Aut
     errors = list[AuthoringError]()
     for obj in objects:
         kind, name, home = obj["kind"], obj["metadata"]["name"], obj["metadata"].get("namespace", "")
-        identity = (kind, name) if kind in _NAMED else (kind, name, home, str(obj["apiVersion"]).rpartition("/")[0])
+        identity = (kind, name) if kind in _NAMED else (kind, name, home, read_group(obj))
         if identity not in homes:
             homes[identity] = home
         elif homes[identity] == home:

@@ -10,6 +10,7 @@ from scenario_kit.errors import AuthoringError
 from scenario_kit.model import App, Component, Fault, FaultType, Object, Reference
 from scenario_kit.model.authored.fault import Symptom
 from scenario_kit.model.authored.scenario import FaultUse
+from scenario_kit.model.kubernetes.reference import find_named, read_group
 from scenario_kit.render.apps.namespaces import locate_components
 from scenario_kit.render.faults.fault import render_fault, resolve_parameters
 from scenario_kit.render.faults.template_context import Scope
@@ -54,11 +55,7 @@ def list_targets(fault_type: FaultType, app: App, objects: Sequence[Object]) -> 
     """List the objects of the app whose kind the fault type accepts, most relevant first."""
     if not fits(fault_type, app):
         return []
-    found = [
-        obj
-        for obj in objects
-        if {obj["kind"], f"{obj['kind']}.{obj['apiVersion'].rpartition('/')[0]}"} & set(fault_type.targets)
-    ]
+    found = [obj for obj in objects if {obj["kind"], f"{obj['kind']}.{read_group(obj)}"} & set(fault_type.targets)]
     owners = {id(obj): find_component(app, objects, obj) for obj in found}
     return [
         _format_reference(obj, fault_type, app.namespace)
@@ -82,7 +79,7 @@ def find_component(app: App, objects: Sequence[Object], obj: Object) -> Componen
 def find_affected_component(app: App, objects: Sequence[Object], target: Reference, fault: Fault) -> Component | None:
     """Find the component that a fault affects: the target's, else that of the first victim."""
     for ref in (target, *(e.ref for e in fault.entities if e.role == "Victim"), *(e.ref for e in fault.entities)):
-        obj = next((o for o in objects if (o["kind"], o["metadata"]["name"]) == (ref.kind, ref.name)), None)
+        obj = find_named(objects, *ref.bare)
         found = None if obj is None else find_component(app, objects, obj)
         if found is not None:
             return found
@@ -223,4 +220,4 @@ def _format_reference(obj: Object, fault_type: FaultType, namespace: str) -> Ref
     ref = format_reference(obj, namespace)
     if ref.kind in fault_type.targets:
         return ref
-    return Reference(ref.kind, ref.name, ref.namespace, obj["apiVersion"].rpartition("/")[0])
+    return Reference(ref.kind, ref.name, ref.namespace, read_group(obj))

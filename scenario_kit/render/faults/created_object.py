@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from scenario_kit.model import Object
 from scenario_kit.model.authored.change import get_operation_type
+from scenario_kit.model.kubernetes.reference import read_group
 from scenario_kit.render.templating.authoring_error import build_error
 from scenario_kit.render.templating.engine import render
 
@@ -34,7 +35,7 @@ def find_created(changes: Sequence[Any], variables: Mapping[str, Any]) -> str:
 
 def format_created(manifest: Object) -> str:
     """Format the reference of a manifest, with the API group unless it is built in."""
-    group = str(manifest.get("apiVersion", "")).rpartition("/")[0]
+    group = read_group(manifest)
     kind = str(manifest.get("kind")) + ("" if group in _BUILT_IN or group.endswith(".k8s.io") else f".{group}")
     metadata = manifest.get("metadata") or {}
     home = f"{metadata['namespace']}/" if metadata.get("namespace") else ""

@@ -26,9 +26,9 @@ from scenario_kit.render.objects.jsonfields import list_documents, replace_field
 from scenario_kit.render.objects.load_settings import describe_load_settings
 from scenario_kit.render.objects.lookup import (
     find_object,
-    find_position,
     find_workload_behind,
     format_reference,
+    look_up,
 )
 from scenario_kit.render.objects.service_ports import find_called_port
 from scenario_kit.render.templating.authoring_error import build_error, did_you_mean
@@ -106,9 +106,8 @@ class Scope:
             "tcp_ports": self.tcp_ports,
             "env_index": lambda container, name: index_of(container.get("env", []), "name", name),
         }
-        index = find_position(self.objects, self.target.ref, self.namespace)
-        if index is not None:
-            obj = self.objects[index]
+        obj = look_up(self.objects, self.target.ref, self.namespace)
+        if obj is not None:
             names["object"] = Rendered(self, obj)
             workload = find_workload_behind(self.objects, obj)
             if workload is not None:
@@ -138,8 +137,7 @@ class Scope:
 
     def find_or_none(self, ref: str) -> Object | None:
         """Find the rendered object of a reference; None if the app has none."""
-        index = find_position(self.objects, self._reference(ref), self.namespace)
-        return None if index is None else self.objects[index]
+        return look_up(self.objects, self._reference(ref), self.namespace)
 
     def subject(self, variables: Mapping[str, Any], share: float = 1.0) -> EffectSubject:
         """Return the subject of the named effect checks; ``share`` of the target's pods are hit."""

@@ -7,7 +7,7 @@ from typing import Any
 
 from scenario_kit.model import App, Object, Reference
 from scenario_kit.model.runtime.flag import read_flags
-from scenario_kit.render.objects.lookup import find_position
+from scenario_kit.render.objects.lookup import look_up
 
 
 def describe_flags(app: App, objects: Sequence[Object], namespace: str) -> dict[str, Any] | None:
@@ -19,8 +19,8 @@ def describe_flags(app: App, objects: Sequence[Object], namespace: str) -> dict[
     store = app.flags
     if store is None:
         return None
-    index = find_position(objects, Reference("ConfigMap", store.config_map), namespace)
-    written = read_flags(objects[index], store.key) if index is not None else {}
+    found = look_up(objects, Reference("ConfigMap", store.config_map), namespace)
+    written = read_flags(found, store.key) if found is not None else {}
     order = [*(f for f in store.effects if f in written), *(f for f in written if f not in store.effects)]
     known = {
         name: {

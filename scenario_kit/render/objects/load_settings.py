@@ -9,7 +9,7 @@ from scenario_kit.model import App, Object, Reference
 from scenario_kit.model.authored.app import LoadKnob
 from scenario_kit.model.kubernetes.pod_template import list_containers
 from scenario_kit.model.runtime.flag import read_flags
-from scenario_kit.render.objects.lookup import find_position
+from scenario_kit.render.objects.lookup import look_up
 
 
 def describe_load_settings(app: App, objects: Sequence[Object], namespace: str) -> dict[str, Any] | None:
@@ -38,10 +38,10 @@ def _describe_setting(knob: LoadKnob, app: App, objects: Sequence[Object], names
 
 
 def _read_flag(flag: str, app: App, objects: Sequence[Object], namespace: str) -> tuple[str, Any]:
-    index = find_position(objects, Reference("ConfigMap", app.flags.config_map), namespace) if app.flags else None
-    if index is None or app.flags is None:
+    found = look_up(objects, Reference("ConfigMap", app.flags.config_map), namespace) if app.flags else None
+    if found is None or app.flags is None:
         return "", None
-    entry = read_flags(objects[index], app.flags.key).get(flag) or {}
+    entry = read_flags(found, app.flags.key).get(flag) or {}
     variant = str(entry.get("defaultVariant", ""))
     return variant, (entry.get("variants") or {}).get(variant)
 
@@ -49,8 +49,8 @@ def _read_flag(flag: str, app: App, objects: Sequence[Object], namespace: str) -
 def _list_generators(app: App, objects: Sequence[Object], namespace: str) -> Iterator[Object]:
     for component in app.components:
         if component.role == "Load":
-            index = find_position(objects, component.workload, namespace)
-            yield from list_containers(objects[index]) if index is not None else []
+            workload = look_up(objects, component.workload, namespace)
+            yield from list_containers(workload) if workload is not None else []
 
 
 def _list_values(container: Object, variable: str) -> Iterator[Any]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from scenario_kit.model import APP_NAMESPACE, Object, Reference
 from scenario_kit.model.kubernetes.pod_labels import selects_pods
-from scenario_kit.model.kubernetes.reference import WORKLOADS, resolve_namespace, symbolise_namespace
+from scenario_kit.model.kubernetes.reference import WORKLOADS, read_group, resolve_namespace, symbolise_namespace
 from scenario_kit.render.templating.authoring_error import build_error, did_you_mean
 
 
@@ -18,17 +18,17 @@ def format_reference(obj: Object, namespace: str = "") -> Reference:
     return Reference(kind, name, symbolise_namespace(own, namespace) if namespace else APP_NAMESPACE)
 
 
-def find_position(objects: Sequence[Object], ref: Reference, namespace: str) -> int | None:
-    """Find the index of the object that a reference names; the group is compared only if the reference has one."""
+def look_up(objects: Iterable[Object], ref: Reference, namespace: str) -> Object | None:
+    """Find the object that a reference names, if any; the group is compared only if the reference has one."""
     accepted = (None, resolve_namespace(namespace, ref.namespace), ref.namespace)
     kind, name = ref.kind, ref.name
-    for index, obj in enumerate(objects):
+    for obj in objects:
         if obj["kind"] != kind or (metadata := obj["metadata"])["name"] != name:
             continue
         if metadata.get("namespace") not in accepted:
             continue
-        if not ref.group or obj["apiVersion"].rpartition("/")[0] == ref.group:
-            return index
+        if not ref.group or read_group(obj) == ref.group:
+            return obj
     return None
 
 
@@ -38,8 +38,8 @@ def find_object(objects: Sequence[Object], ref: Reference, namespace: str, what:
     Raises:
         AuthoringError: the app has no such object; ``what`` prefixes the message, ``code`` is the finding's code.
     """
-    index = find_position(objects, ref, namespace)
-    if index is None:
+    found = look_up(objects, ref, namespace)
+    if found is None:
         known = [format_reference(o, namespace) for o in objects]
         same = [k for k in known if f"/{ref.kind}/" in f"/{k}"] or known
         raise build_error(
@@ -50,7 +50,7 @@ def find_object(objects: Sequence[Object], ref: Reference, namespace: str, what:
             why="an object that does not exist cannot be changed, nor identified as a cause",
             fix=did_you_mean(str(ref), same) or "`scenario-kit render` lists the objects",
         )
-    return objects[index]
+    return found
 
 
 def find_workload_behind(objects: Sequence[Object], obj: Object) -> Object | None:

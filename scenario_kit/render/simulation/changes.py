@@ -10,7 +10,7 @@ from scenario_kit.load.rules import build_finding
 from scenario_kit.model import APP_NAMESPACE, App, Object, Reference
 from scenario_kit.model.kubernetes.reference import make_object_reference
 from scenario_kit.render.apps.placement import CLUSTER_KINDS
-from scenario_kit.render.objects.lookup import find_object, find_position, format_reference
+from scenario_kit.render.objects.lookup import find_object, format_reference, look_up
 from scenario_kit.render.objects.merging import apply_fields
 from scenario_kit.render.objects.object_shape import find_misshapen
 from scenario_kit.render.templating.authoring_error import build_error
@@ -42,7 +42,7 @@ def find_target(objects: Sequence[Object], ref: Reference, app: App, namespace: 
     """
     if ref.namespace not in (APP_NAMESPACE, namespace, *app.namespaces):
         return None
-    if ref.kind in CLUSTER_KINDS and find_position(objects, ref, namespace) is None:
+    if ref.kind in CLUSTER_KINDS and look_up(objects, ref, namespace) is None:
         return None
     return find_object(objects, ref, namespace, keyword, "SK121")
 
@@ -65,7 +65,7 @@ def add_object(objects: Sequence[Object], manifest: Object, namespace: str, keyw
         AuthoringError: it already exists.
     """
     placed = _place_manifest(manifest, namespace)
-    if find_position(objects, make_object_reference(placed), namespace) is not None:
+    if look_up(objects, make_object_reference(placed), namespace) is not None:
         raise build_error(
             "SK121",
             f"{keyword}: {format_reference(placed, namespace)} already exists",
@@ -81,10 +81,9 @@ def merge_object(objects: Sequence[Object], manifest: Object, namespace: str, ke
         NoChange: it exists with these fields.
     """
     placed = _place_manifest(manifest, namespace)
-    index = find_position(objects, make_object_reference(placed), namespace)
-    if index is None:
+    old = look_up(objects, make_object_reference(placed), namespace)
+    if old is None:
         return (*objects, placed)
-    old = objects[index]
     return put_object(objects, old, apply_fields(old, placed), keyword, format_reference(placed))
 
 

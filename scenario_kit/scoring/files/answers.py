@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from scenario_kit.errors import AuthoringError
 from scenario_kit.model import Finding
+from scenario_kit.model.json_document import Place
 from scenario_kit.scoring.entities.answer import AnswerEdge, SolverAnswer
 from scenario_kit.scoring.entities.truth import FinopsResource
 from scenario_kit.scoring.files.fields import Fields, Mistakes
@@ -15,7 +16,7 @@ from scenario_kit.scoring.files.source import Source
 FORMATS: Final = ("entities", "contributing_factors", "root_causes", "resource")
 
 
-def read_answer(source: Source, place: tuple[str | int, ...] = ()) -> SolverAnswer:
+def read_answer(source: Source, place: Place = ()) -> SolverAnswer:
     """Read an answer in any of the formats.
 
     Args:

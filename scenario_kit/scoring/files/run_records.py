@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from scenario_kit.errors import AuthoringError
+from scenario_kit.model.json_document import Place
 from scenario_kit.scoring.files.answers import format_problem, read_answer
 from scenario_kit.scoring.files.fields import Fields, Mistakes
 from scenario_kit.scoring.files.source import Source
@@ -36,7 +37,7 @@ def read_run_record(source: Source) -> RunRecord:
     return fill_answer(record, source, ("answer",)) if "answer" in fields else record
 
 
-def fill_answer(record: RunRecord, source: Source, place: tuple[str | int, ...] = ()) -> RunRecord:
+def fill_answer(record: RunRecord, source: Source, place: Place = ()) -> RunRecord:
     """Set the answer of a run; an invalid answer makes the run invalid."""
     try:
         answer = read_answer(source, place)

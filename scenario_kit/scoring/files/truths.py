@@ -11,6 +11,7 @@ import msgspec
 from scenario_kit.errors import UsageError
 from scenario_kit.load import suggest_path
 from scenario_kit.model import Finding
+from scenario_kit.model.json_document import Place
 from scenario_kit.scoring.entities.truth import IncidentTruth, Outcome
 from scenario_kit.scoring.files.fields import Fields, Mistakes
 from scenario_kit.scoring.files.incident_names import normalise_incident
@@ -86,7 +87,7 @@ def _read_folder(folder: Path) -> list[LoadedTruth]:
     return [loaded for file in files for loaded in read_truths(file)]
 
 
-def _read(source: Source, place: tuple[str | int, ...], incident: str, outcome: Outcome = "Incident") -> LoadedTruth:
+def _read(source: Source, place: Place, incident: str, outcome: Outcome = "Incident") -> LoadedTruth:
     mistakes = Mistakes(source)
     data = source.data
     for step in place:

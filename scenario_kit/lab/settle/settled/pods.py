@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from scenario_kit.lab.settle.settled.settle_context import LEFT_ALONE_SECONDS, SCHEDULER, Facts, Reason, find_condition
 from scenario_kit.model.base import Object
+from scenario_kit.model.kubernetes.reference import read_group
 
 #: Kinds that have a controller for deletion, and may own other objects; with their API groups.
 _OWNERS = {
@@ -79,7 +80,7 @@ def check_orphaned(facts: Facts) -> Iterator[Reason]:
 
 def _is_known(owner: Object) -> bool:
     """Return whether an owner's kind is one of ``_OWNERS``; another group may have a kind of the same name."""
-    group = str(owner.get("apiVersion", "")).rpartition("/")[0]
+    group = read_group(owner)
     kind = owner["kind"]
     return kind in _OWNERS and ("apiVersion" not in owner or group == _OWNERS[kind])
 

@@ -15,7 +15,7 @@ from scenario_kit.model import App, Change, Check, Fault, Object
 from scenario_kit.model.authored.change import get_operation_type
 from scenario_kit.model.authored.check import ObjectCheck
 from scenario_kit.model.chaos.kinds import GROUP
-from scenario_kit.render.objects.lookup import find_position
+from scenario_kit.render.objects.lookup import look_up
 
 
 @register_check("SK129", "Fault")
@@ -54,9 +54,8 @@ def _holds_broken(check: ObjectCheck, broken: Sequence[Object], app: App) -> boo
     """Return whether a check holds on the objects with the fault's changes; False if only a cluster can tell."""
     if list_names(check.path)[:1] == ("status",) or check.ref.namespace not in ("app", *app.namespaces):
         return False
-    index = find_position(broken, check.ref, app.namespace)
     try:
-        return bool(explain_healthy_object(check, None if index is None else broken[index]))
+        return bool(explain_healthy_object(check, look_up(broken, check.ref, app.namespace)))
     except ValueError:
         return False  # SK117
 

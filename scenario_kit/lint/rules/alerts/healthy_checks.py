@@ -8,14 +8,14 @@ from typing import Any, Final
 from scenario_kit.lint.rules.alerts.object_values.verdict import explain_healthy_object
 from scenario_kit.lint.rules.alerts.query_values.verdict import holds_whatever
 from scenario_kit.lint.rules.alerts.series_of_app import is_scaled, list_healthy
-from scenario_kit.model import App, Check, Object, Reference
+from scenario_kit.model import App, Check, Object
 from scenario_kit.model.authored.check import EndpointsCheck, EventCheck, ObjectCheck, ProbeCheck
 from scenario_kit.model.kubernetes.pod_labels import list_pod_labels
 from scenario_kit.model.kubernetes.pod_spec import list_serving_containers
 from scenario_kit.model.kubernetes.pod_template import read_pod_spec
 from scenario_kit.model.kubernetes.re2 import compile_pattern
 from scenario_kit.model.kubernetes.reference import WORKLOADS
-from scenario_kit.render.objects.lookup import find_position, read_spec
+from scenario_kit.render.objects.lookup import look_up, read_spec
 
 #: Events of every workload that has started.
 _STARTED: Final = frozenset({"Scheduled", "Pulled", "Created", "Started", "SuccessfulCreate"})
@@ -39,19 +39,14 @@ def explain_healthy(check: Check, objects: Sequence[Object], app: App) -> str:
     return _explain_endpoints(check.endpoints, objects, app) if check.endpoints else ""
 
 
-def _find(ref: Reference, objects: Sequence[Object], app: App) -> Object | None:
-    index = find_position(objects, ref, app.namespace)
-    return None if index is None else objects[index]
-
-
 def _explain_object(check: ObjectCheck, objects: Sequence[Object], app: App) -> str:
     if check.ref.namespace not in ("app", *app.namespaces) or ("eplicas" in check.path and is_scaled(objects)):
         return ""
-    return explain_healthy_object(check, _find(check.ref, objects, app))
+    return explain_healthy_object(check, look_up(objects, check.ref, app.namespace))
 
 
 def _explain_event(check: EventCheck, objects: Sequence[Object], app: App) -> str:
-    obj = _find(check.entity, objects, app)
+    obj = look_up(objects, check.entity, app.namespace)
     if obj is None or obj["kind"] not in WORKLOADS or not int(read_spec(obj).get("replicas", 1)):
         return ""
     started = check.reason in _STARTED or (check.reason == "ScalingReplicaSet" and obj["kind"] == "Deployment")
@@ -61,7 +56,7 @@ def _explain_event(check: EventCheck, objects: Sequence[Object], app: App) -> st
 
 
 def _explain_probe(check: ProbeCheck, objects: Sequence[Object], app: App) -> str:
-    obj = _find(check.target, objects, app)
+    obj = look_up(objects, check.target, app.namespace)
     if obj is None or check.path:
         return ""
     if obj["kind"] == "Service" and read_spec(obj).get("selector"):
@@ -87,7 +82,7 @@ def _count_selected(selector: Mapping[str, Any], workload: Object) -> int:
 
 
 def _explain_endpoints(check: EndpointsCheck, objects: Sequence[Object], app: App) -> str:
-    service = _find(check.service, objects, app)
+    service = look_up(objects, check.service, app.namespace)
     selector = read_spec(service).get("selector") if service is not None else None
     if not selector or is_scaled(objects) or any(obj["kind"] == "DaemonSet" for obj in objects):
         return ""

@@ -8,6 +8,7 @@ from scenario_kit.lint.context.catalog_context import FaultCase
 from scenario_kit.lint.context.scenario_context import LintContext
 from scenario_kit.lint.framework.rule import Problem, register_check
 from scenario_kit.model import Severity
+from scenario_kit.model.json_document import Place
 from scenario_kit.model.shortening import shorten_list
 from scenario_kit.render.faults.modelled import REAL_DATA_PLANE, find_unmodelled
 
@@ -42,7 +43,7 @@ def check_unshown_anywhere(case: FaultCase) -> Iterator[Problem]:
         yield problem._replace(fix=f"write `requires: [{', '.join((*case.fault.requires, REAL_DATA_PLANE))}]`")
 
 
-def _build_problem(place: tuple[str | int, ...], who: str, fields: tuple[str, ...]) -> Problem:
+def _build_problem(place: Place, who: str, fields: tuple[str, ...]) -> Problem:
     named = shorten_list(fields, _MAX_FIELDS)
     return Problem(
         place,

@@ -16,12 +16,12 @@ from scenario_kit.lint.context.catalog_context import FaultCase
 from scenario_kit.lint.context.scenario_context import LintContext
 from scenario_kit.lint.framework.rule import Problem, register_check, report_once
 from scenario_kit.lint.simulation.stages import build_stage
-from scenario_kit.model import App, Entity, Fault, Object, Reference, Severity
+from scenario_kit.model import App, Entity, Fault, Object, Severity
 from scenario_kit.model.kubernetes.difference import find_paths, get_at
 from scenario_kit.model.kubernetes.reference import WORKLOADS, identify_object
 from scenario_kit.model.results.involved import list_involved
 from scenario_kit.render.objects.load_settings import read_settings
-from scenario_kit.render.objects.lookup import find_position, read_spec
+from scenario_kit.render.objects.lookup import look_up, read_spec
 
 #: Maximum number of differences in a message.
 _MAX_REPORTED = 3
@@ -132,10 +132,10 @@ def _find_unrepaired(
     """Yield the causes that their own fix does not repair, with their index."""
     broken = build_stage((), app, objects, fault.changes).after
     for i, cause in enumerate(fault.causes):
-        before, after = (_find(app, each, cause.ref) for each in (objects, broken))
+        before, after = (look_up(each, cause.ref, app.namespace) for each in (objects, broken))
         if not cause.fix or before is None or after is None or before == after or _takes_back(cause, fault):
             continue  # what the app does not define may be repaired indirectly; a trial shows that
-        now = _find(app, build_stage((), app, broken, cause.fix).after, cause.ref)
+        now = look_up(build_stage((), app, broken, cause.fix).after, cause.ref, app.namespace)
         if now is not None and not _is_restored(before, after, now):
             message = f"the `fix` of '{cause.ref}' leaves what the fault changed there as it is"
             yield i, Problem(place, message, expected="the former value, or another one, in a field that it changed")
@@ -152,8 +152,3 @@ def _takes_back(cause: Entity, fault: Fault) -> bool:
     return any(o.runs_command for o in [c.operation for c in fault.changes] + fix) or any(
         o.fault or o.rolls_back for o in fix
     )
-
-
-def _find(app: App, objects: Sequence[Object], ref: Reference) -> Object | None:
-    index = find_position(objects, ref, app.namespace)
-    return None if index is None else objects[index]

@@ -11,7 +11,7 @@ from scenario_kit.lint.framework.rule import Problem, register_check, report_onc
 from scenario_kit.lint.rules.security.privileges import build_declaration_edit
 from scenario_kit.model import Object, Severity
 from scenario_kit.model.kubernetes.pod_template import read_pod_spec
-from scenario_kit.model.kubernetes.reference import WORKLOADS
+from scenario_kit.model.kubernetes.reference import WORKLOADS, read_group
 from scenario_kit.render.objects.lookup import format_reference
 
 #: Kinds that only some clusters support.
@@ -98,7 +98,7 @@ def _read_claim(volume: Object) -> str:
 
 def needs_of_object(obj: Object, was: Object | None) -> Iterator[str]:
     """Yield the capabilities without which an object has no effect."""
-    group = str(obj.get("apiVersion", "")).rpartition("/")[0]
+    group = read_group(obj)
     kind, spec = obj["kind"], obj.get("spec") or {}
     if group == "chaos-mesh.org":
         yield from _find_chaos_needs(kind, spec)

@@ -17,7 +17,7 @@ from scenario_kit.model.chaos.reach import is_chaos
 from scenario_kit.model.kubernetes.difference import find_paths
 from scenario_kit.model.kubernetes.reference import identify_object, resolve_namespace
 from scenario_kit.render.faults.modelled.registry import UNKNOWN, project_objects, select_differing
-from scenario_kit.render.objects.lookup import find_position, format_reference
+from scenario_kit.render.objects.lookup import format_reference, look_up
 
 #: Capability that an unmodelled change requires.
 REAL_DATA_PLANE: Final = "real-data-plane"
@@ -76,7 +76,7 @@ def _is_alike(one: Any, other: Any) -> bool:
 
 def _is_outside_app(change: Change, objects: Sequence[Object], namespace: str) -> bool:
     ref = change.operation.ref
-    return ref is not None and find_position(objects, ref, namespace) is None
+    return ref is not None and look_up(objects, ref, namespace) is None
 
 
 def _list_written_fields(old: Sequence[Object], new: Sequence[Object], namespace: str) -> Iterable[str]:

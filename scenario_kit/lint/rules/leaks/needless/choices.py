@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from scenario_kit.lint.rules.leaks.needless.surroundings import Needless, ObjectSurroundings, split_words
-from scenario_kit.lint.simulation.stages import Keys
 from scenario_kit.model import Object
+from scenario_kit.model.json_document import Place
 from scenario_kit.schema.writable import WRITABLE
 
 #: Words that explain a fault; programs, labels and paths do not contain them.
@@ -38,7 +38,7 @@ _PLACEHOLDER: Final = re.compile(r"(?:node|room):.+")
 _FREE: Final = frozenset(
     {"appProtocol", "prefix", "schedulerName", "terminationMessagePath", "topologyKey", "workingDir"}
 )
-#: Keys that Kubernetes assigns to nodes, pods and namespaces.
+#: Place that Kubernetes assigns to nodes, pods and namespaces.
 _WELL_KNOWN: Final = re.compile(
     r"(?:(?:beta\.)?kubernetes\.io/(?:arch|hostname|os|metadata\.name)|node-role\.kubernetes\.io/control-plane"
     r"|failure-domain\.beta\.kubernetes\.io/(?:region|zone)|topology\.kubernetes\.io/(?:region|zone)|node\.kubernetes\.io/(?:instance-type|(?:disk|memory|pid)-pressure"
@@ -61,7 +61,7 @@ _BODIES: Final = ("metadata", "status", "data", "stringData", "binaryData")
 
 
 def find_choices(
-    obj: Object, was: Object | None, new: Sequence[tuple[Keys, str]], world: ObjectSurroundings
+    obj: Object, was: Object | None, new: Sequence[tuple[Place, str]], world: ObjectSurroundings
 ) -> Iterator[Needless]:
     """Find new values that contain a word about the fault, and new names that are not neutral.
 
@@ -92,12 +92,12 @@ def _is_resource(name: str) -> bool:
     return name in _COUNTED or _STANDARD.fullmatch(name) is not None
 
 
-def _report_strange(keys: Keys, text: str, world: ObjectSurroundings) -> Needless:
+def _report_strange(keys: Place, text: str, world: ObjectSurroundings) -> Needless:
     strange = world.strange(text)
     return Needless(keys, text, f"`{_name_field(keys)}` is '{text}': '{strange[0]}' is not a neutral word")
 
 
-def _is_free(keys: Keys) -> bool:
+def _is_free(keys: Place) -> bool:
     tolerated = keys[-1] in ("key", "value") or keys[-2:-1] == ("values",)
     return keys[-1] in _FREE or "httpHeaders" in keys or (tolerated and any(field in keys for field in _TOLERATED))
 
@@ -106,7 +106,7 @@ def _list_keys(value: Any) -> Iterator[str]:
     return (key for _, key in _list_keyed(value))
 
 
-def _list_keyed(value: Any, keys: Keys = ()) -> Iterator[tuple[Keys, str]]:
+def _list_keyed(value: Any, keys: Place = ()) -> Iterator[tuple[Place, str]]:
     """Yield the label keys of selectors and the names of resources, each with its place."""
     if isinstance(value, Mapping):
         for name, item in value.items():
@@ -122,5 +122,5 @@ def _list_keyed(value: Any, keys: Keys = ()) -> Iterator[tuple[Keys, str]]:
             yield from _list_keyed(item, (*keys, i))
 
 
-def _name_field(keys: Keys) -> str:
+def _name_field(keys: Place) -> str:
     return next((str(key) for key in reversed(keys) if isinstance(key, str)), "")

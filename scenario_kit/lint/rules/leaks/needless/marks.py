@@ -7,9 +7,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from scenario_kit.lint.rules.leaks.needless.surroundings import METADATA, Needless, ObjectSurroundings
-from scenario_kit.lint.simulation.stages import Keys
 from scenario_kit.model import Object
-from scenario_kit.model.json_document import get_part
+from scenario_kit.model.json_document import Place, get_part
 
 _SWITCH: Final = r"true|false|enabled|disabled|yes|no|on|off"
 _QUANTITY: Final = r"[-+]?\d+(?:\.\d+)?(?:[a-zA-Z]{1,2}|%)?"
@@ -72,7 +71,7 @@ def _list_fresh(now: Mapping[str, Any], before: Any, field: str) -> Iterator[tup
 
 
 def _find_unused_annotations(
-    now: Mapping[str, Any], before: Any, keys: Keys, world: ObjectSurroundings
+    now: Mapping[str, Any], before: Any, keys: Place, world: ObjectSurroundings
 ) -> Iterator[Needless]:
     for key, value in _list_fresh(now, before, "annotations"):
         if (key, str(value)) not in world.known.annotations and not _is_read("annotations", key, str(value)):
@@ -80,7 +79,7 @@ def _find_unused_annotations(
 
 
 def _find_unused_labels(
-    now: Mapping[str, Any], before: Any, keys: Keys, obj: Object, world: ObjectSurroundings
+    now: Mapping[str, Any], before: Any, keys: Place, obj: Object, world: ObjectSurroundings
 ) -> Iterator[Needless]:
     old = (before.get("labels") or {}) if isinstance(before, Mapping) else {}
     for key, value in _list_fresh(now, before, "labels"):

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from scenario_kit.lint.rules.leaks.needless.surroundings import Needless, ObjectSurroundings
-from scenario_kit.lint.simulation.stages import Keys, list_containers, list_pod_specs
+from scenario_kit.lint.simulation.stages import list_containers, list_pod_specs
 from scenario_kit.model import Object
-from scenario_kit.model.json_document import get_part, list_mappings
+from scenario_kit.model.json_document import Place, get_part, list_mappings
 
 _TEMPLATE: Final = re.compile(r"{[{%]")
 _DATA: Final = ("ConfigMap", "Secret")
@@ -34,7 +34,7 @@ def find_strange_names(
         yield Needless(keys, name, f"{what} '{name}': '{reported}' is not a neutral word")
 
 
-def _list_chosen(obj: Object, *, created: bool) -> Iterator[tuple[Keys, Any, str]]:
+def _list_chosen(obj: Object, *, created: bool) -> Iterator[tuple[Place, Any, str]]:
     metadata = obj["metadata"]
     if created:
         yield ("metadata", "name"), metadata["name"], "name"

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from scenario_kit.lint.rules.leaks.needless.surroundings import Needless, ObjectSurroundings, mentions
-from scenario_kit.lint.simulation.stages import Keys, list_containers, list_pod_specs, walk_leaves
+from scenario_kit.lint.simulation.stages import list_containers, list_pod_specs, walk_leaves
 from scenario_kit.model import Object
-from scenario_kit.model.json_document import list_mappings, walk
+from scenario_kit.model.json_document import Place, list_mappings, walk
 
 #: Variables that language runtimes and clients of stores read.
 _RUNTIME: Final = re.compile(
@@ -52,7 +52,7 @@ def find_unused_variables(obj: Object, was: Object | None, world: ObjectSurround
             yield Needless((*keys, "env", i, "name"), name, f"variable '{name}': no program of the app reads it")
 
 
-def _find_free_attributes(keys: Keys, value: str, was: Object | None) -> Iterator[Needless]:
+def _find_free_attributes(keys: Place, value: str, was: Object | None) -> Iterator[Needless]:
     """Find new attributes of telemetry that neither OpenTelemetry defines nor the object had before."""
     for pair in value.split(","):
         name = pair.partition("=")[0].strip()

@@ -11,10 +11,10 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from scenario_kit.lint.rules.leaks.needless.words import NEUTRAL
-from scenario_kit.lint.simulation.stages import Keys, list_containers, walk_leaves
+from scenario_kit.lint.simulation.stages import list_containers, walk_leaves
 from scenario_kit.model import App, Object
 from scenario_kit.model.identity_cache import cache_by_identity
-from scenario_kit.model.json_document import get_part, list_mappings, list_texts
+from scenario_kit.model.json_document import Place, get_part, list_mappings, list_texts
 from scenario_kit.render.faults.template_context import GENERATED_SUFFIX
 
 _WORD: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
@@ -24,7 +24,7 @@ _SELECTING: Final = frozenset(
     {"matchLabels", "selector", "nodeSelector", "labelSelectors", "podSelector", "labelSelector"}
 )
 #: Paths of the metadata of an object and of its templates.
-METADATA: Final[tuple[Keys, ...]] = (
+METADATA: Final[tuple[Place, ...]] = (
     ("metadata",),
     ("spec", "template", "metadata"),
     ("spec", "jobTemplate", "metadata"),
@@ -35,7 +35,7 @@ METADATA: Final[tuple[Keys, ...]] = (
 class Needless(NamedTuple):
     """A field that no symptom needs, its value, and the reason."""
 
-    keys: Keys
+    keys: Place
     value: Any
     reason: str
 
@@ -124,7 +124,7 @@ class ObjectSurroundings:
             found.setdefault(key, set()).add(value)
         return {key: frozenset(values) for key, values in found.items()}
 
-    def list_new_texts(self, obj: Object, was: Object | None) -> list[tuple[Keys, str]]:
+    def list_new_texts(self, obj: Object, was: Object | None) -> list[tuple[Place, str]]:
         """List the texts of an object, with their places, that neither it nor the app contained before."""
         texts = self.known.texts
         new = [(k, text) for k, text in walk_leaves(obj) if isinstance(text, str) and text not in texts]
@@ -167,7 +167,7 @@ def mentions(text: str, name: str) -> bool:
     return name in text and re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", text) is not None
 
 
-def _is_marked(keys: Keys) -> bool:
+def _is_marked(keys: Place) -> bool:
     return any(one == "metadata" and other in ("labels", "annotations") for one, other in pairwise(keys))
 
 

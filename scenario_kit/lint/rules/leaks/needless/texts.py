@@ -8,9 +8,9 @@ from typing import Final
 
 from scenario_kit.lint.rules.leaks.needless.surroundings import Needless, ObjectSurroundings
 from scenario_kit.lint.rules.leaks.needless.words import OUTPUT
-from scenario_kit.lint.simulation.stages import Keys, list_containers
+from scenario_kit.lint.simulation.stages import list_containers
 from scenario_kit.model import Object
-from scenario_kit.model.json_document import get_part
+from scenario_kit.model.json_document import Place, get_part
 
 #: Fields without an effect.
 _DESCRIPTIONS: Final = ("description", "message", "note", "comment", "reason", "displayName")
@@ -34,7 +34,7 @@ _LETTERS: Final = re.compile(r"[A-Za-z]{3,}")
 
 
 def find_texts(
-    obj: Object, was: Object | None, new: Sequence[tuple[Keys, str]], world: ObjectSurroundings
+    obj: Object, was: Object | None, new: Sequence[tuple[Place, str]], world: ObjectSurroundings
 ) -> Iterator[Needless]:
     """Find texts that only people read, among the object's new ones."""
     commands = {(*keys, field) for keys, _ in list_containers(obj) for field in ("command", "args")}
@@ -51,7 +51,7 @@ def find_texts(
             yield from _document(keys, value, _read_former(was, keys))
 
 
-def _find_printed(keys: Keys, text: str, world: ObjectSurroundings) -> Iterator[Needless]:
+def _find_printed(keys: Place, text: str, world: ObjectSurroundings) -> Iterator[Needless]:
     for match in _PRINTED.finditer(text):
         reported = match[1].strip("\"' ")
         telling = [word for word in world.strange(reported) if len(word) >= _MIN_CHARACTERS and word not in OUTPUT]
@@ -63,7 +63,7 @@ def _find_printed(keys: Keys, text: str, world: ObjectSurroundings) -> Iterator[
             yield Needless(keys, text, f"the command has a comment: '{comment[1][:60]}'")
 
 
-def _document(keys: Keys, text: str, before: str) -> Iterator[Needless]:
+def _document(keys: Place, text: str, before: str) -> Iterator[Needless]:
     known = set(before.splitlines())
     for line in text.splitlines():
         if line in known:
@@ -75,6 +75,6 @@ def _document(keys: Keys, text: str, before: str) -> Iterator[Needless]:
             yield Needless(keys, text, f"a sentence: '{prose[0][:60]}'")
 
 
-def _read_former(was: Object | None, keys: Keys) -> str:
+def _read_former(was: Object | None, keys: Place) -> str:
     value = get_part(was, keys)
     return value if isinstance(value, str) else ""

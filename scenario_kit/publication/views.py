@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from scenario_kit.judge.alerts.expectations import label
+from scenario_kit.model.authored.alert_rule import name_alert
 from scenario_kit.model.authored.scenario import AlertExpectation, FaultUse
 from scenario_kit.model.results.evidence import Evidence, Onset
 from scenario_kit.publication.content import SiteContent
@@ -195,7 +195,7 @@ def _build_truth(entry: CatalogueEntry) -> TruthView:
         faults=tuple((use.name, use.type, use.target, use.role) for use in spec.faults),
         solutions=tuple((each.name, each.description) for each in spec.solutions),
         decoys=tuple((each.name, each.description) for each in spec.decoys),
-        quiet=tuple(label(a) for a in spec.expect.alerts if a.alert_class == "MustNotFire"),
+        quiet=tuple(name_alert(a) for a in spec.expect.alerts if a.alert_class == "MustNotFire"),
     )  # fmt: skip
 
 

@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 from scenario_kit.campaign import Validation
 from scenario_kit.errors import UsageError
-from scenario_kit.judge.alerts.expectations import label
 from scenario_kit.load.folders import find_folder_name
 from scenario_kit.model import Verdict
+from scenario_kit.model.authored.alert_rule import name_alert
 from scenario_kit.report.document import FILE, Report, read_report
 
 
@@ -83,6 +83,6 @@ def _list_findings(validation: Validation) -> set[str]:
 
 def _list_alerts(validation: Validation) -> set[str]:
     return {
-        label(alert)
+        name_alert(alert)
         for trial in validation.trials for alert in (trial.history.timelines if trial.history else ()) if alert.firing
     }  # fmt: skip

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import Final
 
+from scenario_kit.model.authored.alert_rule import name_alert
 from scenario_kit.model.results.incident import BrokenTarget, Incident, NamedProcedure, PromisedAlert
 
 #: Instruction for reviewers; the lint rules on briefs only find mechanical leaks.
@@ -33,8 +34,7 @@ def _name_fault(fault: BrokenTarget) -> str:
 
 
 def _name_alert(alert: PromisedAlert) -> str:
-    on = f" on {alert.entity}" if alert.entity else ""
-    return f"{alert.name}{on}" + (f" within {alert.within_seconds} s" if alert.within_seconds else "")
+    return name_alert(alert) + (f" within {alert.within_seconds} s" if alert.within_seconds else "")
 
 
 def _name_procedure(procedure: NamedProcedure) -> str:

@@ -7,8 +7,8 @@ from typing import Final
 
 from scenario_kit.campaign import TrialResult, Validation
 from scenario_kit.campaign.results.result import Statistics
-from scenario_kit.judge.alerts.expectations import label
 from scenario_kit.model import Finding, Severity
+from scenario_kit.model.authored.alert_rule import name_alert
 from scenario_kit.report.difficulty import describe_difficulty
 from scenario_kit.report.document import Report
 from scenario_kit.report.incident import READING, build_incident_rows
@@ -169,7 +169,7 @@ def format_alert_lines(trial: TrialResult) -> list[str]:
             for i in timeline.firing
         ]
         if spans:
-            lines.append(f"{label(timeline)}: {', '.join(spans)}")
+            lines.append(f"{name_alert(timeline)}: {', '.join(spans)}")
     return lines
 
 

@@ -7,8 +7,9 @@ from math import ceil, floor
 from typing import Final, NamedTuple
 
 from scenario_kit.campaign import TrialResult
-from scenario_kit.judge.alerts.expectations import label, matches
+from scenario_kit.judge.alerts.expectations import matches
 from scenario_kit.model import AlertTimeline
+from scenario_kit.model.authored.alert_rule import name_alert
 from scenario_kit.model.authored.scenario import AlertExpectation, Expect
 
 #: Pixels: name column, drawing, lane, gap between alerts, and header with the steps.
@@ -180,7 +181,7 @@ def _build_bars(trial: TrialResult, timeline: AlertTimeline, y: float, x: _ToPix
             first = _shift_to_zero(trial, interval.start)
             last = end if interval.end is None else _shift_to_zero(trial, interval.end)
             until = "the end" if interval.end is None else _format_minutes(last)
-            text = f"{trial.purpose}: {label(timeline)} {state} from {_format_minutes(first)} to {until}"
+            text = f"{trial.purpose}: {name_alert(timeline)} {state} from {_format_minutes(first)} to {until}"
             yield Bar(x(first), y, round(max(x(last) - x(first), 1.5), 1), state, text)
 
 

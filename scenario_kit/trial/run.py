@@ -16,9 +16,9 @@ from typing import Final, Literal
 import msgspec
 
 from scenario_kit.errors import AuthoringError, CapabilityMissing, GuardRailError, InfrastructureError, ScenarioKitError
-from scenario_kit.judge.alerts.expectations import label
 from scenario_kit.load.rules import build_finding
 from scenario_kit.model import AlertHistory, CheckResult, Finding, Severity, StepStatus, TrialStep
+from scenario_kit.model.authored.alert_rule import name_alert
 from scenario_kit.trial import clean_room, deploy, procedures
 from scenario_kit.trial.alerts import alert_steps, role_checks
 from scenario_kit.trial.engine.context import TrialContext
@@ -290,7 +290,7 @@ def _read_now(context: TrialContext, fallback: float) -> float:
 def list_alerts_now(history: AlertHistory) -> tuple[AlertNow, ...]:
     """List the alerts pending or firing at the end of a history, firing first."""
     present: list[AlertNow] = []
-    for timeline in sorted(history.timelines, key=label):
+    for timeline in sorted(history.timelines, key=name_alert):
         if open_ := [i for i in timeline.firing if i.end is None]:
             present.append(AlertNow(name=timeline.name, entity=timeline.entity, state="Firing", since=open_[-1].start))
         elif open_ := [i for i in timeline.pending if i.end is None]:

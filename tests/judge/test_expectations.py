@@ -4,6 +4,7 @@ import pytest
 
 from scenario_kit.judge.alerts import expectations
 from scenario_kit.model import AlertExpectation, AlertHistory, AlertTimeline, Fault, Interval, Reference
+from scenario_kit.model.authored.alert_rule import name_alert
 from scenario_kit.model.authored.fault import Entity
 from scenario_kit.model.authored.scenario import BackgroundAlert, Expect, PropagationEdge
 
@@ -157,10 +158,10 @@ def test_chronic_alert_is_declared_and_fired_before(timeline, background, chroni
 
 
 def test_alert_labels_name_alert_and_entity():
-    assert expectations.label(alert()) == "Errors on Deployment/web"
-    assert expectations.label(alert(on="")) == "Errors"
-    assert expectations.label(ON_WEB) == "Errors on Deployment/web"
-    assert expectations.label(ANYWHERE) == "Slow"
+    assert name_alert(alert()) == "Errors on Deployment/web"
+    assert name_alert(alert(on="")) == "Errors"
+    assert name_alert(ON_WEB) == "Errors on Deployment/web"
+    assert name_alert(ANYWHERE) == "Slow"
     assert (
         expectations.format_alert(alert(), "class: MayFire") == "{name: Errors, entity: Deployment/web, class: MayFire}"
     )

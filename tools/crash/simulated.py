@@ -160,7 +160,6 @@ def _raise_after(disturbance: str, write: Write) -> None:
             raise Unreachable(f"{write}: no response")
 
 
-_COMPLETE: Final = {"succeeded": 1, "conditions": [{"type": "Complete", "status": "True"}]}
 _INJECTED: Final = {
     "experiment": {"desiredPhase": "Run"},
     "conditions": [{"type": t, "status": "True"} for t in ("Selected", "AllInjected")],

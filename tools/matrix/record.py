@@ -8,8 +8,8 @@ from pathlib import Path
 
 from scenario_kit.catalog import Catalog
 from scenario_kit.catalog.matrix import FILE, read_rows
-from scenario_kit.judge.alerts.expectations import label
 from scenario_kit.model import AlertHistory, Reference
+from scenario_kit.model.authored.alert_rule import name_alert
 from scenario_kit.model.results.matrix import Fired, MatrixRow
 from tools.matrix.pairs import Pair
 
@@ -39,7 +39,7 @@ def fired(history: AlertHistory, injected: float, until: float) -> tuple[Fired, 
 def still(history: AlertHistory, injected: float, at: float) -> list[str]:
     """Return the alerts that fire at an instant and started after the injection."""
     return sorted(
-        label(t)
+        name_alert(t)
         for t in history.timelines
         if any(i.start >= injected and i.start <= at and (i.end is None or i.end > at) for i in t.firing)
     )

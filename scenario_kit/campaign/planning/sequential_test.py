@@ -33,8 +33,6 @@ class Look(Value, frozen=True, kw_only=True):
 FIVE_THEN_FIVE: Final = (Look(n=5, accept=0, reject=2), Look(n=10, accept=1, reject=3))
 #: p > .8, with an error of 5 % over all its looks.
 REPRODUCIBLE: Final = (Look(n=17, accept=0, reject=3), Look(n=25, accept=1, reject=3), Look(n=33, accept=2, reject=3))
-#: p > .9, with an error of 5 % over all its looks.
-STABLE: Final = (Look(n=35, accept=0, reject=3), Look(n=53, accept=1, reject=3), Look(n=70, accept=2, reject=3))
 ONCE: Final = (Look(n=1, accept=0, reject=1),)
 #: Resolution of the search for a probability.
 _STEPS: Final = 1_000_000_000

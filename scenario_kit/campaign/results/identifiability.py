@@ -15,9 +15,9 @@ from scenario_kit.campaign.interventions.label_interventions import list_labelle
 from scenario_kit.campaign.results.repeatability import discriminates
 from scenario_kit.campaign.results.result import Neighbour, TrialResult
 from scenario_kit.campaign.results.summary import end_of_hold
-from scenario_kit.judge.alerts.expectations import label
 from scenario_kit.load.rules import build_finding
 from scenario_kit.model import Finding, Runbook
+from scenario_kit.model.authored.alert_rule import name_alert
 from scenario_kit.model.results.evidence import Fingerprint
 from scenario_kit.model.results.purpose import is_repeat
 
@@ -46,7 +46,7 @@ def collect_symptoms(repeat: TrialResult) -> set[str]:
     """Return the alerts of a repeat from injection to the end of hold."""
     assert repeat.history is not None
     start, end = repeat.injected_at or repeat.history.start, end_of_hold(repeat)
-    return {label(t) for t in repeat.history.timelines if t.fires_within(start, end)}
+    return {name_alert(t) for t in repeat.history.timelines if t.fires_within(start, end)}
 
 
 def _find_changed(runbook: Runbook) -> set[str]:

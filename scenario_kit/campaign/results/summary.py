@@ -10,11 +10,12 @@ from typing import Final
 from scenario_kit.campaign.planning.sequential_test import Look, estimate_effective_size, find_refuted_rate, lower_bound
 from scenario_kit.campaign.results import repeatability
 from scenario_kit.campaign.results.result import AlertSummary, OrderSummary, PassageSummary, Statistics, TrialResult
-from scenario_kit.judge.alerts.expectations import is_declared, is_same_entity, label, list_by_class, select_timelines
+from scenario_kit.judge.alerts.expectations import is_declared, is_same_entity, list_by_class, select_timelines
 from scenario_kit.judge.alerts.incident_alerts import measure_delay
 from scenario_kit.judge.alerts.propagation_traffic import find_traces, has_enough_requests, pool_passages
 from scenario_kit.load.rules import build_finding
 from scenario_kit.model import Finding, Reference, Severity
+from scenario_kit.model.authored.alert_rule import name_alert
 from scenario_kit.model.authored.scenario import Expect, PropagationEdge
 from scenario_kit.model.results.purpose import is_repeat
 from scenario_kit.observe.symptoms import is_about
@@ -56,7 +57,7 @@ def _measure_similarity(
 ) -> float | None:
     """Return the similarity of the repeats' alerts, without optional ones, which may be missing."""
     optional = {
-        label(timeline)
+        name_alert(timeline)
         for result in seen
         if result.history is not None
         for timeline in result.history.timelines
@@ -149,7 +150,7 @@ def _find_onsets(result: TrialResult) -> dict[str, float]:
     for timeline in result.history.timelines:
         onset = timeline.onset(result.injected_at)
         if onset is not None and onset <= end_of_hold(result):
-            found[label(timeline)] = min(found.get(label(timeline), inf), onset - result.injected_at)
+            found[name_alert(timeline)] = min(found.get(name_alert(timeline), inf), onset - result.injected_at)
     return found
 
 
@@ -162,13 +163,13 @@ def _summarise_alerts(
         times = []
         for repeat, seen in zip(repeats, onsets, strict=True):
             assert repeat.history is not None
-            names = {label(t) for t in select_timelines(expectation, repeat.history.timelines)}
+            names = {name_alert(t) for t in select_timelines(expectation, repeat.history.timelines)}
             covered |= names
             onset = min((t for n, t in seen.items() if n in names), default=inf)
             times.append(max(0.0, onset - measure_delay(repeat.injections, expectation.after)))
-        rows.append(_build_row(label(expectation), "MustFire", times, expectation.within_seconds))
+        rows.append(_build_row(name_alert(expectation), "MustFire", times, expectation.within_seconds))
     others = {name for seen in onsets for name in seen} - covered
-    known = {label(t): is_declared(expect, t) for r in repeats if r.history for t in r.history.timelines}
+    known = {name_alert(t): is_declared(expect, t) for r in repeats if r.history for t in r.history.timelines}
     for name in sorted(others):
         times = [seen.get(name, inf) for seen in onsets]
         rows.append(_build_row(name, "MayFire" if known.get(name) else "undeclared", times, None))

@@ -14,7 +14,6 @@ from scenario_kit.judge.alerts.expectations import (
     is_background,
     is_chronic,
     is_distractor_alert,
-    label,
     list_by_class,
     list_firing,
     matches,
@@ -22,6 +21,7 @@ from scenario_kit.judge.alerts.expectations import (
 )
 from scenario_kit.load.rules import build_finding
 from scenario_kit.model import AlertExpectation, AlertHistory, AlertTimeline, Finding, Interval, Severity
+from scenario_kit.model.authored.alert_rule import name_alert
 from scenario_kit.model.authored.scenario import Expect
 
 
@@ -36,7 +36,7 @@ def check_quiet(history: AlertHistory, expect: Expect, start: float, end: float)
             Finding(
                 code="SK302" if must else "SK303",
                 severity=Severity.ERROR if must else Severity.WARNING,
-                message=f"{label(timeline)} fires before anything was injected",
+                message=f"{name_alert(timeline)} fires before anything was injected",
                 observed=f"firing {describe_since(timeline, start, start)}",
                 expected="no alert in the quiet window",
                 why="a background alert says nothing about the fault",
@@ -97,7 +97,7 @@ def check_control(
     return [
         build_finding(
             "SK307",
-            message=f"{label(timeline)} fires although {done}",
+            message=f"{name_alert(timeline)} fires although {done}",
             observed=f"firing {describe_since(timeline, start, start)} in the control run",
             expected="a control run without alerts",
             why="the distractor does harm" if made else "the alert does not depend on the fault",
@@ -117,7 +117,7 @@ def check_unused_background(history: AlertHistory, expect: Expect, start: float,
     return [
         build_finding(
             "SK330",
-            message=f"{label(known)} is declared as a background alert, and never fires",
+            message=f"{name_alert(known)} is declared as a background alert, and never fires",
             observed="not firing at any time in the run without the fault",
             expected="an alert that the healthy app raises",
             fix="remove it from expect.background; alerts of the fault belong under expect.alerts",
@@ -149,11 +149,11 @@ def check_no_incident(history: AlertHistory, expect: Expect, start: float, end: 
         )
         if not allowed:
             findings.append(
-                _report_unexpected(timeline, f"{label(timeline)} fires although there is no incident", start)
+                _report_unexpected(timeline, f"{name_alert(timeline)} fires although there is no incident", start)
             )
         elif timeline.firing_at(end):
             findings.append(
-                _report_unexpected(timeline, f"{label(timeline)} fires and does not resolve: an incident", start)
+                _report_unexpected(timeline, f"{name_alert(timeline)} fires and does not resolve: an incident", start)
             )
     return findings
 

@@ -8,7 +8,7 @@ import msgspec
 
 from scenario_kit.model import AlertExpectation, AlertHistory, AlertTimeline, Fault, Reference
 from scenario_kit.model.authored.propagation import find_reachable
-from scenario_kit.model.authored.scenario import BackgroundAlert, Expect, OnAlert, PropagationEdge
+from scenario_kit.model.authored.scenario import BackgroundAlert, Expect, PropagationEdge
 
 
 def is_same_entity(desired: Reference | None, observed: Reference | None) -> bool:
@@ -75,11 +75,6 @@ def is_chronic(history: AlertHistory, expect: Expect, timeline: AlertTimeline, s
 def is_declared(expect: Expect, timeline: AlertTimeline) -> bool:
     """Return whether any expectation matches this alert."""
     return is_background(expect, timeline) or any(matches(e, timeline) for e in expect.alerts)
-
-
-def label(alert: AlertTimeline | AlertExpectation | BackgroundAlert | OnAlert) -> str:
-    """Format an alert, observed or declared, for messages."""
-    return f"{alert.name} on {alert.entity}" if alert.entity else alert.name
 
 
 def list_firing(history: AlertHistory, start: float, end: float) -> list[AlertTimeline]:

@@ -12,7 +12,6 @@ from scenario_kit.judge.alerts.expectations import (
     describe_since,
     format_alert,
     is_declared,
-    label,
     list_by_class,
     list_firing,
     select_timelines,
@@ -20,6 +19,7 @@ from scenario_kit.judge.alerts.expectations import (
 from scenario_kit.judge.alerts.missing_alerts import NO_ALERT_FIX
 from scenario_kit.load.rules import build_finding
 from scenario_kit.model import AlertExpectation, AlertHistory, Finding, Severity
+from scenario_kit.model.authored.alert_rule import name_alert
 from scenario_kit.model.authored.scenario import Expect
 
 
@@ -66,7 +66,7 @@ def _report_missing(
     if late is not None:
         return build_finding(
             "SK322",
-            message=f"{label(expectation)} fired too late",
+            message=f"{name_alert(expectation)} fired too late",
             observed=f"{late:.0f} s after injection",
             expected=f"within {within:.0f} s",
             fix=f"withinSeconds: {propose_deadline(late)}",
@@ -83,12 +83,12 @@ def _report_missing(
             why="a solver starts at the entity of the alert",
             fix=f"write `entity: {named[0]}`" if named else "omit `entity`: the alert names no entity",
         )
-    observed = ", ".join(sorted({label(t) for t in others})) or "no alert fired at all"
+    observed = ", ".join(sorted({name_alert(t) for t in others})) or "no alert fired at all"
     return build_finding(
         "SK322",
-        message=f"must-fire {label(expectation)} did not fire",
+        message=f"must-fire {name_alert(expectation)} did not fire",
         observed=observed,
-        expected=f"{label(expectation)} within {within:.0f} s of injection",
+        expected=f"{name_alert(expectation)} within {within:.0f} s of injection",
         why="without its alert the incident goes unnoticed",
         fix="expect an alert that fires (see observed), make the fault stronger, or choose a busier target"
         if others
@@ -109,7 +109,7 @@ def check_forbidden(
             findings.append(
                 build_finding(
                     "SK321",
-                    message=f"must-not-fire {label(timeline)} fired",
+                    message=f"must-not-fire {name_alert(timeline)} fired",
                     observed=f"firing {describe_since(timeline, start, start)} after injection",
                     expected="not firing from injection to the end of hold",
                     why="the scenario promises that this symptom is absent",
@@ -120,7 +120,7 @@ def check_forbidden(
             findings.append(
                 build_finding(
                     "SK327",
-                    message=f"undeclared alert {label(timeline)} fired",
+                    message=f"undeclared alert {name_alert(timeline)} fired",
                     observed=f"firing {describe_since(timeline, start, start)} after injection",
                     expected="only declared alerts, as the incident is silent"
                     if expect.silent
@@ -133,7 +133,7 @@ def check_forbidden(
                 build_finding(
                     "SK325",
                     severity=Severity.WARNING,
-                    message=f"undeclared alert {label(timeline)} fired",
+                    message=f"undeclared alert {name_alert(timeline)} fired",
                     observed=f"firing {describe_since(timeline, start, start)} after injection",
                     expected="every alert of the incident declared",
                     fix=f"add {format_alert(timeline, 'class: MayFire')} to expect.alerts",
@@ -151,7 +151,7 @@ def check_held(history: AlertHistory, expect: Expect, at: float, period: float =
     return [
         build_finding(
             "SK305",
-            message=f"{label(e)} stopped firing without a repair",
+            message=f"{name_alert(e)} stopped firing without a repair",
             observed=_describe_last(e, history),
             expected="still firing at the end of the hold window"
             + (f", or in the {period:.0f} s before" if period else ""),
@@ -203,7 +203,7 @@ def check_left_firing(history: AlertHistory, expect: Expect, since: float, left:
     return [
         build_finding(
             "SK410",
-            message=f"{label(e)} counts from '{e.after}', but clears while that is not repaired",
+            message=f"{name_alert(e)} counts from '{e.after}', but clears while that is not repaired",
             observed=_describe_last(e, history),
             expected=f"firing as long as '{e.after}' is active",
             why="`after` declares that this fault raises the alert",
@@ -221,8 +221,8 @@ def _fires_after(expectation: AlertExpectation, history: AlertHistory, since: fl
 def _describe_last(expectation: AlertExpectation, history: AlertHistory) -> str:
     ends = [i.end for t in select_timelines(expectation, history.timelines) for i in t.firing if i.end is not None]
     if not ends:
-        return f"{label(expectation)} never fired"
-    return f"{label(expectation)} last fired at {max(ends) - history.start:.0f} s"
+        return f"{name_alert(expectation)} never fired"
+    return f"{name_alert(expectation)} last fired at {max(ends) - history.start:.0f} s"
 
 
 def measure_delay(injections: Mapping[str, float], after: str) -> float:

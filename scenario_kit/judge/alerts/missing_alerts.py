@@ -7,9 +7,10 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from scenario_kit.judge.alerts.expectations import label, list_by_class
+from scenario_kit.judge.alerts.expectations import list_by_class
 from scenario_kit.load.rules import build_finding
 from scenario_kit.model import AlertHistory, Finding
+from scenario_kit.model.authored.alert_rule import name_alert
 from scenario_kit.model.authored.scenario import Expect
 
 #: How to fix a scenario in which no alert fires.
@@ -39,7 +40,7 @@ def explain_silence(finding: Finding, beside: Mapping[str, UnusedRules], injecte
         new = [t for t in history.timelines if t.onset(injected_at) is not None and not t.firing_at(injected_at)]
         if new:
             packs.append(", ".join(choice))
-            reported.append(f"{', '.join(sorted({label(t) for t in new}))} (pack '{pack}')")
+            reported.append(f"{', '.join(sorted({name_alert(t) for t in new}))} (pack '{pack}')")
     if not reported:
         return finding
     observed = f"{finding.observed}; rules of packs not loaded would have fired: {'; '.join(reported)}"

@@ -11,12 +11,12 @@ from typing import Final
 from scenario_kit.judge.alerts.expectations import (
     is_chronic,
     is_distractor_alert,
-    label,
     list_by_class,
     select_timelines,
 )
 from scenario_kit.judge.repair.binomial import compute_upper_tail
 from scenario_kit.model import AlertExpectation, AlertHistory, AlertTimeline, Answer, CheckResult, Value
+from scenario_kit.model.authored.alert_rule import name_alert
 from scenario_kit.model.authored.scenario import Expect
 
 #: Share of the baseline's request rate that the entry must serve.
@@ -78,9 +78,9 @@ def list_known(
     A background alert must have fired before the fault: otherwise damage by the repair could be declared away. If
     ``benign``, alerts that the fault raised must resolve whatever their class. ``own`` are alerts of distractors.
     """
-    chronic = {label(t) for t in _list_chronic(history, expect, injected)}
-    raised = {label(t) for t in history.timelines if not benign and t.fires_within(injected, repaired)}
-    others = {label(t) for t in history.timelines if is_distractor_alert(own, expect, t)}
+    chronic = {name_alert(t) for t in _list_chronic(history, expect, injected)}
+    raised = {name_alert(t) for t in history.timelines if not benign and t.fires_within(injected, repaired)}
+    others = {name_alert(t) for t in history.timelines if is_distractor_alert(own, expect, t)}
     return sorted(chronic | raised | others)
 
 
@@ -107,7 +107,8 @@ def find_new(
     """
     known = list_known(history, expect, injected, repaired, own=own)
     promised = _list_promised(history, expect)
-    return [t for t in history.timelines if t.firing_at(history.end) and label(t) not in known and t not in promised]
+    firing = [t for t in history.timelines if t.firing_at(history.end)]
+    return [t for t in firing if name_alert(t) not in known and t not in promised]
 
 
 def measure_development(history: AlertHistory, expect: Expect, injected: float, repaired: float) -> float:
@@ -151,7 +152,7 @@ def judge_alerts(history: AlertHistory, expect: Expect, known: Sequence[str], cl
     if any(g.end is None or g.end > history.end - clear_seconds for g in history.gaps):
         return Resolution(answer="Unknown", reasons=("there is a gap in the data inside the clear window",))
     reasons = [
-        f"{label(e)} fires"
+        f"{name_alert(e)} fires"
         for e in list_by_class(expect, "MustFire")
         if any(t.firing_at(history.end) for t in select_timelines(e, history.timelines))
     ]
@@ -159,9 +160,9 @@ def judge_alerts(history: AlertHistory, expect: Expect, known: Sequence[str], cl
     if since is not None and history.end - since < clear_seconds:
         reasons.append(f"clear for {history.end - since:.0f} s of {clear_seconds:.0f} s")
     reasons += [
-        f"{label(t)} fires and did not before"
+        f"{name_alert(t)} fires and did not before"
         for t in history.timelines
-        if t.firing_at(history.end) and label(t) not in known
+        if t.firing_at(history.end) and name_alert(t) not in known
     ]
     return Resolution(answer="False" if reasons else "True", reasons=tuple(reasons))
 

@@ -3,13 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Final, Literal
+from typing import Final, Literal, Protocol
 
 from scenario_kit.model.base import Value
 from scenario_kit.model.grid import GRID_SECONDS
+from scenario_kit.model.kubernetes.reference import Reference
 
 #: Default evaluation interval of a rule group, in seconds.
 EVALUATION: Final = GRID_SECONDS
+
+
+class NamedAlert(Protocol):
+    """An alert, observed or declared."""
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+
+    @property
+    def entity(self) -> Reference | str | None:
+        """The object it fires on; empty or None if it is about none, or about any."""
+
+
+def name_alert(alert: NamedAlert) -> str:
+    """Name an alert and its object in messages."""
+    return f"{alert.name} on {alert.entity}" if alert.entity else alert.name
 
 
 class EntityLabel(Value, frozen=True, kw_only=True):

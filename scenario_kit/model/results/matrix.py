@@ -7,6 +7,7 @@ from typing import Literal
 
 import msgspec
 
+from scenario_kit.model.authored.alert_rule import name_alert
 from scenario_kit.model.base import Value
 from scenario_kit.model.kubernetes.reference import Reference
 
@@ -23,7 +24,7 @@ class Fired(Value, frozen=True, kw_only=True):
     seconds: float
 
     def __str__(self) -> str:
-        return f"{self.name} on {self.entity}" if self.entity else self.name
+        return name_alert(self)
 
 
 class MatrixRow(Value, frozen=True, kw_only=True, omit_defaults=True):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from scenario_kit.model import Change, Fault, Object, Runbook, Value
-from scenario_kit.model.authored.alert_rule import compute_alert_deadline
+from scenario_kit.model.authored.alert_rule import compute_alert_deadline, name_alert
 from scenario_kit.model.authored.scenario import AlertExpectation
 from scenario_kit.render.scenarios.noise import Event, list_events
 
@@ -72,7 +72,7 @@ def _build_timeline(runbook: Runbook) -> tuple[PreviewStage, ...]:
             (
                 "alerts",
                 max((compute_due(runbook, a) for a in must), default=0),
-                ", ".join(_describe_alert(a) for a in must),
+                ", ".join(name_alert(a) for a in must),
             )
         )
     nothing = runbook.outcome == "NoIncident"
@@ -97,14 +97,11 @@ def _describe_gate(fault: Fault) -> str:
     if start.after_fault:
         return f", once {start.after_fault} is {start.is_.lower()}"
     if start.on_alert:
-        return f", once {start.on_alert.name} fires" + (f" on {start.on_alert.entity}" if start.on_alert.entity else "")
+        on = f" on {start.on_alert.entity}" if start.on_alert.entity else ""
+        return f", once {start.on_alert.name} fires{on}"
     return ""
 
 
 def compute_due(runbook: Runbook, alert: AlertExpectation) -> int:
     """Compute the deadline of an alert in seconds after injection: the declared one, else derived from its rule."""
     return compute_alert_deadline(runbook.rules, alert.name, alert.within_seconds, period=runbook.windows.period)
-
-
-def _describe_alert(alert: AlertExpectation) -> str:
-    return f"{alert.name} on {alert.entity}" if alert.entity else alert.name

@@ -12,10 +12,9 @@ import msgspec
 
 from scenario_kit.changes import NoEffect, is_settled
 from scenario_kit.errors import InfrastructureError, Rejected
-from scenario_kit.judge.alerts.expectations import label
 from scenario_kit.load.rules import build_finding
 from scenario_kit.model import AlertHistory, Check, CheckResult, Fault, Finding, TrialStep
-from scenario_kit.model.authored.alert_rule import compute_alert_deadline
+from scenario_kit.model.authored.alert_rule import compute_alert_deadline, name_alert
 from scenario_kit.model.grid import ALERT_POLL_SECONDS
 from scenario_kit.model.kubernetes.reference import WORKLOADS
 from scenario_kit.observe import symptoms
@@ -204,7 +203,7 @@ class _InjectStep:
                 context.runbook.rules, alert.name, alert.within_seconds, period=context.runbook.windows.period
             )
             if context.clock.now() >= base + within:
-                findings.append(_report_never_started(fault, label(alert), within, self._alerts()))
+                findings.append(_report_never_started(fault, name_alert(alert), within, self._alerts()))
         return findings
 
     def _of(self, fault: Fault) -> FaultProgress | None:
@@ -334,7 +333,7 @@ def _report_refused(fault: Fault, refusal: Rejected) -> Finding:
 
 
 def _report_never_started(fault: Fault, desired: str, within: float, history: AlertHistory) -> Finding:
-    firing = sorted({label(t) for t in history.timelines if t.firing_at(history.end)})
+    firing = sorted({name_alert(t) for t in history.timelines if t.firing_at(history.end)})
     return build_finding(
         "SK331",
         message=f"fault '{fault.name}' never started: {desired}, for which it waits, did not fire",

@@ -8,11 +8,11 @@ from typing import Final
 from scenario_kit.changes import is_settled
 from scenario_kit.changes.three_way_restore import RESTARTED
 from scenario_kit.errors import Rejected
-from scenario_kit.judge.alerts.expectations import label, list_by_class, list_distractor_alerts
+from scenario_kit.judge.alerts.expectations import list_by_class, list_distractor_alerts
 from scenario_kit.judge.repair import resolved
 from scenario_kit.load.rules import build_finding
 from scenario_kit.model import Finding, Object, TrialStep
-from scenario_kit.model.authored.alert_rule import find_slowest
+from scenario_kit.model.authored.alert_rule import find_slowest, name_alert
 from scenario_kit.model.authored.scenario import LABELLED
 from scenario_kit.model.grid import GRID_SECONDS
 from scenario_kit.model.kubernetes.reference import WORKLOADS, make_object_reference
@@ -84,7 +84,7 @@ def _check_recurrence(
     return found + [
         build_finding(
             "SK412",
-            message=f"solution '{step.name}' clears {label(timeline)} only for a while",
+            message=f"solution '{step.name}' clears {name_alert(timeline)} only for a while",
             observed=f"it fires again {at - repaired:.0f} s after the repair; at first it took {developed:.0f} s",
             expected="it stays clear",
             why="an incident that recurs was not repaired",
@@ -132,7 +132,7 @@ def _check_new(context: TrialContext, step: TrialStep, injected: float, repaired
     return [
         build_finding(
             "SK411",
-            message=f"{label(timeline)} fires after solution '{step.name}', and did not before",
+            message=f"{name_alert(timeline)} fires after solution '{step.name}', and did not before",
             observed=f"the expected alerts cleared; this one still fires {context.clock.now() - repaired:.0f} s later",
             expected="no alert that the repair raises",
             why="a repair that breaks something else ends no incident",
@@ -162,7 +162,7 @@ def check_lingering(context: TrialContext, step: TrialStep, repaired: float) -> 
     return [
         build_finding(
             "SK401" if labels else "SK411",
-            message=f"{done} leaves {label(timeline)} firing",
+            message=f"{done} leaves {name_alert(timeline)} firing",
             observed=f"the expected alerts cleared; this one, raised by the fault, still fires {seconds:.0f} s later",
             expected="every alert raised by the fault ends",
             why="an incident is not over while any of its alerts fires, expected or not",

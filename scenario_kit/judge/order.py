@@ -22,7 +22,7 @@ _OUTLIER_FACTOR: Final = 3.0
 #: Seconds after the last spec change in which a controller may still write the status.
 _SETTLING: Final = 2.0
 
-Place = Callable[[Object], float | None]
+MeasurePosition = Callable[[Object], float | None]
 
 
 def check_order(objects: Sequence[Object], desired: Mapping[str, Collection[Reference]]) -> list[Finding]:
@@ -44,7 +44,7 @@ def check_order(objects: Sequence[Object], desired: Mapping[str, Collection[Refe
     return found
 
 
-def _describe_outliers(own: Iterable[Object], others: Iterable[Object], place: Place, unit: float) -> str:
+def _describe_outliers(own: Iterable[Object], others: Iterable[Object], place: MeasurePosition, unit: float) -> str:
     """Describe how some objects stand apart from the others; empty if they do not."""
     mine = [p for o in own if (p := place(o)) is not None]
     rest = sorted(p for o in others if (p := place(o)) is not None)
@@ -88,7 +88,7 @@ def _read_creation(obj: Object) -> float | None:
 
 
 #: Sort orders: the key function, and the smallest distance that counts.
-_ORDERS: Final[dict[str, tuple[Place, float]]] = {
+_ORDERS: Final[dict[str, tuple[MeasurePosition, float]]] = {
     "the time of their last write (managedFields)": (_find_write_time, 1.0),
     "resourceVersion": (_read_version, 1.0),
     "generation": (_read_generation, 0.0),

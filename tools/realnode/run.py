@@ -30,7 +30,7 @@ from tools.realnode.programs import STRESSORS
 from tools.realnode.requirements import can_lower_oom_score
 from tools.realnode.shards import run_shards
 from tools.realnode.stopwatch import Stage, Stopwatch, format_stages
-from tools.realnode.trials import Place, run_trials, select_episode
+from tools.realnode.trials import TrialSite, run_trials, select_episode
 
 #: What is run on the node.
 Mode = Literal["All", "Evidence", "Sample", "Shards", "Stay"]
@@ -159,12 +159,12 @@ def _compare(
 ) -> tuple[list[ComparedAlert], bool]:
     """Run the same trials on the node and in a lab; return the comparison, and whether all held."""
     with watch.measure(f"{len(files)} trials on the real node, {options.together} at a time"):
-        place = Place("real", cluster.client, "Wall", options.together, _REAL_SECONDS, cluster.processes.check)
+        place = TrialSite("real", cluster.client, "Wall", options.together, _REAL_SECONDS, cluster.processes.check)
         real = run_trials(place, files, Path(options.results), say)
     with watch.measure("a lab"):
         lab = lifecycle.bring_up("twin", packs=(), say=say)
     with watch.measure(f"{len(files)} trials in the lab"):
-        place = Place("lab", KubeCluster(Path(lab.kubeconfig)), "Virtual", 2, _LAB_SECONDS, lambda: None)
+        place = TrialSite("lab", KubeCluster(Path(lab.kubeconfig)), "Virtual", 2, _LAB_SECONDS, lambda: None)
         twin = run_trials(place, files, Path(options.results), say)
     rows: list[ComparedAlert] = []
     held = True

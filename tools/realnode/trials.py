@@ -26,7 +26,7 @@ PLAN: Final = PLANS["try"]
 _POLL_SECONDS: Final = 1.0
 
 
-class Place(NamedTuple):
+class TrialSite(NamedTuple):
     """Where trials run: a cluster with an operator, on a clock, so many at once; ``check`` raises if it is broken."""
 
     name: str
@@ -45,7 +45,7 @@ class _Running(NamedTuple):
 
 
 def run_trials(
-    place: Place, files: Sequence[Path], results_folder: Path, say: Callable[[str], None]
+    place: TrialSite, files: Sequence[Path], results_folder: Path, say: Callable[[str], None]
 ) -> dict[str, TrialResult]:
     """Run a trial of each scenario, and return the results by name; each is written at once.
 
@@ -98,7 +98,7 @@ def drop_decoys(steps: Sequence[TrialStep]) -> tuple[TrialStep, ...]:
     return tuple(kept)
 
 
-def _begin(place: Place, file: Path) -> _Running:
+def _begin(place: TrialSite, file: Path) -> _Running:
     scenario, catalog = load_scenario(file).scenario, Catalog()
 
     def render(namespace: str, load_percent: int) -> Runbook:

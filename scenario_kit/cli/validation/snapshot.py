@@ -38,7 +38,7 @@ TelemetryFaults = Annotated[
 Control = Annotated[
     bool, typer.Option("--control", help="The control twin: the same app, load and noise, and nothing broken.")
 ]
-Place = Annotated[
+ClusterName = Annotated[
     str, declare_choice("--cluster", "lab|current", help="Where it happens: the lab, or a kubeconfig context.")
 ]
 Prometheus = Annotated[str, typer.Option(help="URL of the Prometheus that the operator of --cluster current reads.")]
@@ -63,7 +63,7 @@ def snapshot(
     telemetry_faults: TelemetryFaults = None,
     no_lite: Annotated[bool, typer.Option("--no-lite", help="Omit the short tables in `lite`.")] = False,
     control: Control = False,
-    cluster: Place = "lab",
+    cluster: ClusterName = "lab",
     context: Context = "",
     prometheus: Prometheus = "",
     jaeger: Jaeger = "",

@@ -13,8 +13,8 @@ from typing import Any, Final, NamedTuple
 
 from scenario_kit.model.base import Object
 from scenario_kit.model.chaos.kinds import get_experiment
-from scenario_kit.model.kubernetes.duration import parse_seconds
 from scenario_kit.model.json_document import Place
+from scenario_kit.model.kubernetes.duration import parse_seconds
 
 #: Blocks of NetworkChaos that concern a share of the packets, with the field of the share.
 _SHARES: Final = ("loss", "corrupt", "duplicate")

@@ -13,8 +13,8 @@ from scenario_kit.lab.twin.process.process import ProcessKey
 
 T = TypeVar("T")
 
-#: A broker and a topic.
-Place = tuple[ProcessKey, str]
+#: A broker, and a topic of it.
+BrokerTopic = tuple[ProcessKey, str]
 
 
 class Sent(NamedTuple, Generic[T]):
@@ -29,11 +29,11 @@ class Transit(Generic[T]):
     """Records sent to each broker and topic that have not arrived."""
 
     def __init__(self) -> None:
-        self._late: dict[Place, list[Sent[T]]] = {}
+        self._late: dict[BrokerTopic, list[Sent[T]]] = {}
 
-    def arrived(self, sent: Mapping[Place, Iterable[Sent[T]]], end: float) -> dict[Place, list[Sent[T]]]:
+    def arrived(self, sent: Mapping[BrokerTopic, Iterable[Sent[T]]], end: float) -> dict[BrokerTopic, list[Sent[T]]]:
         """Add sent records; return those that arrive by ``end``, in the order of arrival."""
-        come: dict[Place, list[Sent[T]]] = {}
+        come: dict[BrokerTopic, list[Sent[T]]] = {}
         for place in dict.fromkeys((*self._late, *sent)):
             records = sorted((*self._late.pop(place, ()), *sent.get(place, ())), key=lambda record: record.time)
             come[place] = [record for record in records if record.time <= end]

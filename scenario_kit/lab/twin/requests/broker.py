@@ -17,7 +17,7 @@ from scenario_kit.lab.twin.numeric.arrays import Flags, Floats, compute_sequence
 from scenario_kit.lab.twin.numeric.batches import REQUEST
 from scenario_kit.lab.twin.numeric.schedule_change import ScheduleChange
 from scenario_kit.lab.twin.outcome import ConnectionOutcome
-from scenario_kit.lab.twin.process.in_flight_records import Place, Sent, Transit
+from scenario_kit.lab.twin.process.in_flight_records import BrokerTopic, Sent, Transit
 from scenario_kit.lab.twin.process.process import Process, ProcessKey
 from scenario_kit.lab.twin.process.process_table import ProcessTable
 from scenario_kit.lab.twin.requests.producer import Published
@@ -112,8 +112,8 @@ class Queues:
         self._closed: dict[ProcessKey, float] = {}
         self._topics = order_topics(self._models, consumers)
         self._models_by_name = {model.component: model for model in self._models}
-        self._transit: dict[Place, Transit[bool]] = {}
-        self._unread: dict[Place, list[Published]] = {}
+        self._transit: dict[BrokerTopic, Transit[bool]] = {}
+        self._unread: dict[BrokerTopic, list[Published]] = {}
 
     def run(self, process_table: ProcessTable, flow: Flow) -> None:
         """Append the records published during the tick, and run the consumers.
@@ -123,7 +123,7 @@ class Queues:
         self._brokers = {
             p.key: self._brokers.get(p.key) or _Broker() for m in self._models for p in process_table.of(m.component)
         }
-        published, read = flow.publishing.records, dict[Place, int]()
+        published, read = flow.publishing.records, dict[BrokerTopic, int]()
         self._transit = {place: late for place, late in self._transit.items() if place[0] in self._brokers}
         for component, topic in self._topics:
             for process in process_table.of(component):
@@ -148,7 +148,7 @@ class Queues:
             for group in broker.groups.values():
                 group.reschedule(change)
 
-    def _take_arrivals(self, place: Place, published: Iterable[Published], end: float) -> list[Sent[bool]]:
+    def _take_arrivals(self, place: BrokerTopic, published: Iterable[Published], end: float) -> list[Sent[bool]]:
         """Return the records that reach a topic by the end of the tick, and whether each is a duplicate."""
         sent = []
         for times, many, requests in (*self._unread.get(place, ()), *published):

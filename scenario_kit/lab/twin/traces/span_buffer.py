@@ -21,7 +21,7 @@ from scenario_kit.lab.twin.numeric.arrays import Flags, Floats, Ints
 from scenario_kit.lab.twin.numeric.batches import REQUEST, Draws
 from scenario_kit.lab.twin.numeric.random_streams import mix
 from scenario_kit.lab.twin.numeric.schedule_change import ScheduleChange
-from scenario_kit.lab.twin.process.in_flight_records import Place, Sent, Transit
+from scenario_kit.lab.twin.process.in_flight_records import BrokerTopic, Sent, Transit
 from scenario_kit.lab.twin.process.process import Process
 from scenario_kit.lab.twin.traces.hung_calls import EndedSpans
 from scenario_kit.lab.twin.traces.sampling import choose
@@ -57,7 +57,7 @@ class Root(NamedTuple):
     ordinal: int
     first: int
     size: int
-    place: Place | None = None
+    place: BrokerTopic | None = None
     offset: int = 0
 
 
@@ -132,8 +132,8 @@ class SpanBuffer:
         self.ticks: deque[tuple[float, bool]] = deque(maxlen=_TICKS)
         self.ended: deque[EndedSpans] = deque(maxlen=_RECORDS)
         self._kept = 0
-        self._sources: dict[Place, dict[int, SpanRef]] = {}
-        self._ends: dict[Place, int] = {}
+        self._sources: dict[BrokerTopic, dict[int, SpanRef]] = {}
+        self._ends: dict[BrokerTopic, int] = {}
         self._transit: Transit[SpanRef | None] = Transit()
         self._tick = 0
         self._clear()
@@ -147,9 +147,9 @@ class SpanBuffer:
         self._rows: list[tuple[int, Floats, Floats, Floats, Flags]] = []
         self._roots: list[Root] = []
         self._notes: list[Note] = []
-        self._published: dict[Place, list[_Publish]] = {}
+        self._published: dict[BrokerTopic, list[_Publish]] = {}
 
-    def begin(self, key: int, ordinal: int, count: int, place: Place | None = None, offset: int = 0) -> Floats:
+    def begin(self, key: int, ordinal: int, count: int, place: BrokerTopic | None = None, offset: int = 0) -> Floats:
         """Number requests that start now, differently in each tick; subsequent spans belong to them."""
         first = self._total
         self._total += count
@@ -187,14 +187,14 @@ class SpanBuffer:
         """Record the cause of failed calls at these times."""
         self._notes.append(Note(self._current, outcome, text, times, thrown))
 
-    def publish(self, place: Place, draws: Draws, sent: Flags, times: Floats, copies: int) -> None:
+    def publish(self, place: BrokerTopic, draws: Draws, sent: Flags, times: Floats, copies: int) -> None:
         """Record that requests appended records to a topic at these times."""
         requests = draws.get(REQUEST)
         if requests is not None:
             published = self._published.setdefault(place, [])
             published.append(_Publish(self._current, requests[sent], times, copies))
 
-    def publish_untold(self, place: Place, times: Floats) -> None:
+    def publish_untold(self, place: BrokerTopic, times: Floats) -> None:
         """Record that records of requests of earlier ticks arrived at a topic."""
         self._published.setdefault(place, []).append(_Publish(-1, np.full(times.size, -1.0), times, 1))
 
@@ -250,7 +250,7 @@ class SpanBuffer:
         while self._kept > TRACES and not self._everything:
             self._kept -= self.samples.popleft().requests.size
 
-    def _records(self, chosen: Flags, t: float) -> dict[Place, dict[int, SpanRef]]:
+    def _records(self, chosen: Flags, t: float) -> dict[BrokerTopic, dict[int, SpanRef]]:
         """Keep the spans that published what arrived by ``t``, by offset, except those of dropped requests."""
         sent = {place: self._list_sent(place, chosen) for place in self._published}
         for place, come in self._transit.arrived(sent, t).items():
@@ -262,7 +262,7 @@ class SpanBuffer:
                 del known[next(iter(known))]
         return self._sources
 
-    def _list_sent(self, place: Place, chosen: Flags) -> Iterator[Sent[SpanRef | None]]:
+    def _list_sent(self, place: BrokerTopic, chosen: Flags) -> Iterator[Sent[SpanRef | None]]:
         for batch in self._published.get(place, ()):
             for time, request in zip(batch.times.tolist(), batch.requests.tolist(), strict=True):
                 number = int(request - self._base)
@@ -270,7 +270,7 @@ class SpanBuffer:
                 source = self.reference(self._roots, number, batch.frame) if traced else None
                 yield from repeat(Sent(time, source, request), batch.copies)
 
-    def _choose_consumed(self, chosen: Flags, records: dict[Place, dict[int, SpanRef]]) -> dict[int, SpanRef]:
+    def _choose_consumed(self, chosen: Flags, records: dict[BrokerTopic, dict[int, SpanRef]]) -> dict[int, SpanRef]:
         """Select the consumption of known records."""
         sources: dict[int, SpanRef] = {}
         for root in self._roots:

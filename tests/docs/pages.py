@@ -93,7 +93,7 @@ INSTEAD = {
         "scenario-kit operator manifests --help"  # tests/schema/test_chart.py does, in a folder of its own
     ),
     # tests/webhook/test_api_server.py applies what it prints.
-    "scenario-kit render --bundle catalog/scenarios/hotel-all-errors | kubectl apply -f -": (
+    "scenario-kit render --bundle catalog/scenarios/hotel-all-errors | kubectl apply --server-side -f -": (
         "scenario-kit render --bundle catalog/scenarios/hotel-all-errors"
     ),
     # tests/e2e/test_rights.py uses what it prints.

@@ -7,7 +7,7 @@ from fnmatch import fnmatchcase
 from scenario_kit.errors import NotFound
 from scenario_kit.model import Object
 from scenario_kit.model.authored.capability import Canary, FieldCondition, Find
-from scenario_kit.model.kubernetes.re2 import compile_pattern
+from scenario_kit.model.re2 import compile_pattern
 from scenario_kit.observe.jsonpath import find
 from scenario_kit.ports import Cluster
 

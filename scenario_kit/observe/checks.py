@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 from scenario_kit.errors import AuthoringError, InfrastructureError, KitError, NotFound
 from scenario_kit.model import Check, CheckResult, Reference
 from scenario_kit.model.authored.check import EndpointsCheck, EventCheck, LogCheck, ObjectCheck, QueryCheck
-from scenario_kit.model.kubernetes.re2 import compile_pattern
+from scenario_kit.model.re2 import compile_pattern
 from scenario_kit.model.runtime.observation import Answer
 from scenario_kit.observe.compare import describe_expectation, matches_object
 from scenario_kit.observe.entities import list_owned_pods

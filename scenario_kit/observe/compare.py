@@ -7,7 +7,7 @@ from typing import Any
 
 from scenario_kit.model.authored.check import ObjectCheck
 from scenario_kit.model.kubernetes import quantity
-from scenario_kit.model.kubernetes.re2 import compile_pattern
+from scenario_kit.model.re2 import compile_pattern
 from scenario_kit.observe.jsonpath import find
 
 

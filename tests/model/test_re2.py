@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from scenario_kit.model.kubernetes.re2 import MOST_STEPS, compile_pattern
+from scenario_kit.model.re2 import MOST_STEPS, compile_pattern
 
 
 @pytest.mark.parametrize(

@@ -135,14 +135,14 @@ def _find_unlisted_images(
 ) -> Iterator[DefinitionMistake]:
     """Find images of containers that the simulated registry does not have, so that their pods would never start."""
     listed = {normalize_image(image) for image in (*app.images, *parameters.images)}
-    told: set[str] = set()
+    missing: set[str] = set()
     for obj in objects if app.images else ():
         spec = read_pod_spec(obj) if obj["kind"] in POD_KINDS else {}
         for container in (*(spec.get("initContainers") or ()), *(spec.get("containers") or ())):
             name = normalize_image(str(container.get("image", "")))
             known = name in listed or any(fnmatchcase(name, pattern) for pattern in parameters.idle_images)
-            if not known and name not in told:
-                told.add(name)
+            if not known and name not in missing:
+                missing.add(name)
                 where = f"{obj['kind']}/{obj['metadata']['name']}"
                 yield DefinitionMistake(
                     f"the image '{container.get('image', '')}' of {where} is not in `images` of app.yaml, so it could "

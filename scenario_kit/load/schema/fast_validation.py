@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from scenario_kit.model.kubernetes.re2 import compile_pattern
+from scenario_kit.model.re2 import compile_pattern
 
 _TYPES: Final[dict[str, Callable[[Any], bool]]] = {
     "object": lambda v: isinstance(v, dict),

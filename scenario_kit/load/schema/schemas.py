@@ -17,7 +17,7 @@ from scenario_kit.load.yaml.document import Positions
 from scenario_kit.model import Finding, Severity
 from scenario_kit.model.authored.parameter_lookup import KEYWORD, LOOKUPS
 from scenario_kit.model.json_document import Place
-from scenario_kit.model.kubernetes.re2 import compile_pattern
+from scenario_kit.model.re2 import compile_pattern
 
 if TYPE_CHECKING:
     from jsonschema.exceptions import ValidationError

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import Final, Literal
 
-from scenario_kit.model.kubernetes.re2 import compile_pattern
+from scenario_kit.model.re2 import compile_pattern
 from scenario_kit.scoring.entities.name import CLUSTER_SCOPED, WORKLOAD_KINDS, EntityName, list_stems
 from scenario_kit.scoring.entities.truth import TruthGroup
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
-from scenario_kit.model.kubernetes.re2 import compile_pattern
+from scenario_kit.model.re2 import compile_pattern
 from scenario_kit.model.runtime.process import InitState
 
 #: The size of the runtime's default mount at /dev/shm, in bytes.

@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 from scenario_kit.lab.twin.cluster.dns import DOMAIN
 from scenario_kit.lab.twin.outcome import ConnectionOutcome
 from scenario_kit.model.kubernetes.ip_address import is_ip_address
-from scenario_kit.model.kubernetes.re2 import Pattern, compile_pattern
+from scenario_kit.model.re2 import Pattern, compile_pattern
 
 _ZONE: Final = ".".join(DOMAIN[1:])
 _TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*"|`[^`]*`|#[^\n]*|\n|[^\s]+')

@@ -48,8 +48,8 @@ class ServiceRegistries:
 
     def leaves(self, process: Process, component: str) -> bool:
         """Return whether a process that is told to end takes itself off the list, as clients with heartbeats do."""
-        told = bool(process.pod["metadata"].get("deletionTimestamp"))
-        return told and self._find_model(component).heartbeat_seconds > 0
+        terminating = bool(process.pod["metadata"].get("deletionTimestamp"))
+        return terminating and self._find_model(component).heartbeat_seconds > 0
 
     def announce(self, registry: Process, name: str, process: Process, now: float = 0.0) -> None:
         """Register a process under its address and first port, or renew its entry."""

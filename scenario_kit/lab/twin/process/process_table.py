@@ -12,9 +12,9 @@ from scenario_kit.lab.twin.cluster.files import parse_configuration, read_mounte
 from scenario_kit.lab.twin.process.process import Process, ProcessKey, identify, list_listeners
 from scenario_kit.model.base import Object
 from scenario_kit.model.kubernetes.pod_spec import list_serving_containers
-from scenario_kit.model.kubernetes.re2 import compile_pattern
 from scenario_kit.model.kubernetes.status import list_serving_statuses
 from scenario_kit.model.kubernetes.timestamp import parse_timestamp
+from scenario_kit.model.re2 import compile_pattern
 from scenario_kit.model.twin.component import ComponentModel
 from scenario_kit.model.twin.definition import TwinDefinition
 

@@ -19,7 +19,7 @@ from scenario_kit.lint.rules.alerts.series_of_app import is_for_lab, list_unseen
 from scenario_kit.model import App, Check
 from scenario_kit.model.authored.check import EndpointsCheck, LogCheck, ObjectCheck, ProbeCheck, QueryCheck
 from scenario_kit.model.json_document import Place
-from scenario_kit.model.kubernetes.re2 import compile_pattern
+from scenario_kit.model.re2 import compile_pattern
 
 _AT_REST: Final = "check an object that the fault or a decoy could change, or what the app's users would notice"
 #: Maximum number of addresses that a check can ask for.

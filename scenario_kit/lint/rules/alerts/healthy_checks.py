@@ -13,8 +13,8 @@ from scenario_kit.model.authored.check import EndpointsCheck, EventCheck, Object
 from scenario_kit.model.kubernetes.pod_labels import list_pod_labels
 from scenario_kit.model.kubernetes.pod_spec import list_serving_containers
 from scenario_kit.model.kubernetes.pod_template import read_pod_spec
-from scenario_kit.model.kubernetes.re2 import compile_pattern
 from scenario_kit.model.kubernetes.reference import WORKLOADS
+from scenario_kit.model.re2 import compile_pattern
 from scenario_kit.render.objects.lookup import look_up, read_spec
 
 #: Events of every workload that has started.

@@ -19,8 +19,8 @@ from scenario_kit.load.yaml.edit import Edit, Put
 from scenario_kit.model import App, Change, Object, Reference
 from scenario_kit.model.json_document import Place
 from scenario_kit.model.kubernetes.pod_template import POD_KINDS, read_pod_spec
-from scenario_kit.model.kubernetes.re2 import compile_pattern
 from scenario_kit.model.kubernetes.reference import make_reference
+from scenario_kit.model.re2 import compile_pattern
 
 #: Labels that name an object, with its kind.
 _KINDS: Final = {

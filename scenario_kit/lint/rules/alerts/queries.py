@@ -9,7 +9,7 @@ from scenario_kit.lint.context.scenario_context import LintContext
 from scenario_kit.lint.framework.rule import Problem, register_check
 from scenario_kit.lint.rules.alerts.promql import list_matchers, walk
 from scenario_kit.model.json_document import Place
-from scenario_kit.model.kubernetes.re2 import compile_pattern
+from scenario_kit.model.re2 import compile_pattern
 
 #: Fields of checks that are regular expressions.
 PATTERNS: Final = ("matches", "pattern", "messageMatches")

@@ -7,7 +7,7 @@ from math import inf
 from typing import Any, Final
 
 from scenario_kit.lint.rules.alerts.query_values.value_bounds import NOTHING, ValueBounds
-from scenario_kit.model.kubernetes.re2 import compile_pattern
+from scenario_kit.model.re2 import compile_pattern
 
 #: Series that are 1 for each object or condition, so that only their presence carries information.
 #: https://github.com/kubernetes/kube-state-metrics/tree/main/docs/metrics

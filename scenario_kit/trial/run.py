@@ -22,6 +22,7 @@ from scenario_kit.model.authored.alert_rule import name_alert
 from scenario_kit.trial import clean_room, deploy, procedures
 from scenario_kit.trial.alerts import alert_steps, role_checks
 from scenario_kit.trial.engine.context import TrialContext
+from scenario_kit.trial.engine.foreign_removal import describe_foreign_removal
 from scenario_kit.trial.injection import expiry, inject
 from scenario_kit.trial.investigation import leaks
 from scenario_kit.trial.plan import ALWAYS, Finish, RunStep, Skip, plan
@@ -137,16 +138,9 @@ def _run_step(context: TrialContext, status: TrialStatus, index: int, pause: Cal
     message = running.message
     for attempt in count():
         try:
-            findings, checks = execute(context, step, index, running.started_at)
-            findings = expiry.explain_expiry(context, step, findings)
-            findings = hidden_symptoms.explain_hiding(context, step, findings)
-            broken = any(f.severity == Severity.ERROR for f in findings)
-            if broken:
-                _raise_if_infra_failed(context, message or _find_earlier_infra_failure(status))
+            before = message or _find_earlier_infra_failure(status)
+            findings, checks, broken = _judge_step(context, index, running.started_at, before)
             outcome = "Broken" if broken else "Held"
-            break
-        except AuthoringError as problem:
-            findings, outcome = _list_findings(problem), "Broken"
             break
         except CapabilityMissing as lack:
             findings, outcome, message = [_report_missing_capability(lack)], "Infra", lack.message
@@ -168,6 +162,32 @@ def _run_step(context: TrialContext, status: TrialStatus, index: int, pause: Cal
         checks=tuple(checks),
     )
     return _record_proof(status.with_step(done), step, done)
+
+
+def _judge_step(
+    context: TrialContext, index: int, start: float, before: str
+) -> tuple[list[Finding], list[CheckResult], bool]:
+    """Execute a step; return its explained findings, its checks, and whether it broke.
+
+    Raises:
+        InfrastructureError: it broke, and the scenario may not be to blame; ``before`` is an earlier infrastructure
+            failure.
+    """
+    step = context.spec.steps[index]
+    checks: list[CheckResult] = []
+    try:
+        findings, checks = execute(context, step, index, start)
+        findings = expiry.explain_expiry(context, step, findings)
+        findings = hidden_symptoms.explain_hiding(context, step, findings)
+        broken = any(f.severity == Severity.ERROR for f in findings)
+        if broken:
+            _raise_if_infra_failed(context, before)
+    except AuthoringError as problem:
+        findings, broken = _list_findings(problem), True
+    # The last steps remove the app themselves.
+    if broken and step.kind not in ALWAYS and (removal := describe_foreign_removal(context)):
+        raise InfrastructureError(removal)
+    return findings, checks, broken
 
 
 def _format_trouble(problem: ScenarioKitError) -> str:

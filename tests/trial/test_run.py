@@ -38,7 +38,7 @@ class Lab:
         self.clock, self.script, self.calls, self.saved, self.pauses = FakeClock(1000.0), deepcopy(script), [], [], []
         self.context = SimpleNamespace(
             name="t", namespace="shop", clock=self.clock, spec=SimpleNamespace(steps=steps), virtual=virtual,
-            diagnose=lambda: list(trouble), runbook=SimpleNamespace(outcome="NoIncident"),
+            diagnose=lambda: list(trouble), runbook=SimpleNamespace(outcome="NoIncident"), baseline=lambda: None,
         )  # fmt: skip
         monkeypatch.setattr(module, "execute", self.execute)
 

@@ -219,6 +219,8 @@ def _handle_sigterm() -> Iterator[None]:
 
     def on_terminate(number: int, frame: FrameType | None) -> None:
         nonlocal code
+        if code:  # the first one is being obeyed
+            return
         code = 128 + number
         interrupt = signal.getsignal(signal.SIGINT)
         if not callable(interrupt):  # ignored, as by a shell in the background

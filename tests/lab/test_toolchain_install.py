@@ -5,6 +5,7 @@ import os
 import re
 import signal
 import threading
+from functools import partial
 from pathlib import Path
 
 import httpx
@@ -185,7 +186,13 @@ def test_two_builds_have_memory_for_a_compiler_per_core(gibibytes: int, cores: i
 @pytest.mark.parametrize(
     ("number", "raised"), [(signal.SIGINT, KeyboardInterrupt), (signal.SIGTERM, SystemExit)], ids=["Ctrl-C", "SIGTERM"]
 )
-def test_interrupt_ends_the_compiler(go: Path, number: int, raised: type[BaseException]) -> None:
+def test_interrupt_ends_the_compiler(
+    go: Path, number: int, raised: type[BaseException], request: pytest.FixtureRequest
+) -> None:
+    # A shell lets the programs that it starts in the background ignore it.
+    request.addfinalizer(partial(signal.signal, signal.SIGINT, signal.getsignal(signal.SIGINT)))
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
     class Interrupted(Told):
         def advance(self, part: str, done: int, total: int, note: str) -> None:
             if note == "waiting" and not self.messages:  # once, though two modules are built

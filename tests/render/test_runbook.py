@@ -164,7 +164,7 @@ def test_load_reaches_the_objects(runbook):
             "did you mean steady",
         ),
         ({"app": {"name": "otel-demo", "version": "2.2.0", "alertPacks": ["defalt"]}}, [], "default"),
-        ({"faults": [{**TWO[0], "type": "port-movd"}]}, ["SK108"], "did you mean port-moved"),
+        ({"faults": [{**TWO[0], "type": "port-movd"}]}, ["SK108"], "did you mean `port-moved`"),
         (
             {"faults": [{**TWO[0], "target": "Service/x"}, {**TWO[1], "target": "Deployment/y"}]},
             ["SK110", "SK110"],

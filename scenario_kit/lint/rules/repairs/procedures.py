@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Final
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
 
 import msgspec
 
@@ -257,10 +257,16 @@ def _spell_out(obj: Object, objects: Sequence[Object]) -> Object:
     chosen = list_selected(obj, objects)
     pods = [read_pod_spec(o) for o in objects if (o["kind"], o["metadata"]["name"]) in chosen]
     containers = [c for pod in pods for c in list_serving_containers(pod)]
-    numbers = {p["name"]: p["containerPort"] for c in containers for p in c.get("ports") or () if p.get("name")}
+    numbers = {p["name"]: p.get("containerPort") for c in containers for p in c.get("ports") or () if p.get("name")}
     spec = completed["spec"]
-    ports = [{**port, "targetPort": numbers.get(port["targetPort"], port["targetPort"])} for port in spec["ports"]]
+    ports = [_resolve_port(port, numbers) for port in spec.get("ports") or ()]
     return {**completed, "spec": {**spec, "ports": ports}}
+
+
+def _resolve_port(port: Mapping[str, Any], numbers: Mapping[str, int | None]) -> Mapping[str, Any]:
+    """Return a port of a Service with the number of the container's port that it names."""
+    named = port.get("targetPort")
+    return {**port, "targetPort": numbers[named]} if isinstance(named, str) and named in numbers else port
 
 
 def _writes_objects(change: Change) -> bool:

@@ -98,7 +98,10 @@ def test_it_runs_within_the_quota_and_gives_way_to_urgent_work(cluster: KubeClus
 def test_it_waits_for_a_quota_of_its_size(cluster: KubeCluster, job: Reference) -> None:
     for each in build_queue(job.namespace, {**QUOTA, "cpu": "3"}):
         cluster.apply(each)
-    reserved = "QuotaReserved"
-    assert await_true(lambda: reserved in read_conditions(cluster, job), SECONDS)
-    assert "insufficient quota for cpu" in read_conditions(cluster, job)[reserved]["message"]
+
+    def is_refused() -> bool:  # before that, the queue itself is not ready yet
+        reserved = read_conditions(cluster, job).get("QuotaReserved", {})
+        return "insufficient quota for cpu" in reserved.get("message", "")
+
+    assert await_true(is_refused, SECONDS)
     assert has_pods(cluster, job, 0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -30,6 +30,12 @@ class Stopped(Exception):
 
 def _show_nothing(answer: Answer, reasons: Sequence[str]) -> None:
     del answer, reasons
+
+
+def join_uids(homes: Iterable[Object | None]) -> str:
+    """Join the UIDs of namespaces; empty where one of them is missing."""
+    found = list(homes)
+    return "" if None in found else " ".join(home["metadata"]["uid"] for home in found if home is not None)
 
 
 @dataclass(slots=True)
@@ -86,8 +92,7 @@ class TrialContext:
 
     def identity(self) -> str:
         """Return the UIDs of the app's namespaces; empty where one of them is missing."""
-        found = [home for home in self.homes().values() if home is not None]
-        return " ".join(home["metadata"]["uid"] for home in found) if len(found) == len(self.everywhere) else ""
+        return join_uids(self.homes().values())
 
     def contents(self, *kinds: str) -> list[Object]:
         """Return the live objects of these kinds in all namespaces of the app."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from scenario_kit.trial.engine.context import TrialContext
+from scenario_kit.model.kubernetes.status import is_terminating
+from scenario_kit.trial.engine.context import TrialContext, join_uids
 
 
 def describe_foreign_removal(context: TrialContext) -> str:
@@ -15,8 +16,8 @@ def describe_foreign_removal(context: TrialContext) -> str:
     if baseline is None or not baseline.namespace_uid:
         return ""  # not deployed yet
     homes = context.homes()
-    ending = [name for name, home in homes.items() if home is None or "deletionTimestamp" in home["metadata"]]
-    if not ending and context.identity() == baseline.namespace_uid:
+    ending = [name for name, home in homes.items() if home is None or is_terminating(home)]
+    if not ending and join_uids(homes.values()) == baseline.namespace_uid:
         return ""
     receipts = context.engine.list_receipts()
     if any(entry.ref.kind == "Namespace" for receipt in receipts for entry in receipt.entries):

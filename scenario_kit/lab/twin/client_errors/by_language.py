@@ -55,18 +55,7 @@ def describe_cause(dialect: str, outcome: ConnectionOutcome, protocol: str, **kn
     template = STORES.get((protocol, outcome), {}).get(dialect) or spoken.get(
         outcome, "unexpected answer from {host}:{port}"
     )
-    words = template.format(
-        **{
-            "resolver": "10.96.0.10",
-            "user": "",
-            "host": "",
-            "ip": "",
-            "port": 0,
-            "command": "insert",
-            "name": "",
-            **known,
-        }
-    )
+    words = template.format(**{**_UNKNOWN, **known})
     if protocol == "grpc" and outcome in UNREACHED:
         return _WRAPPED.get(dialect, "{words}").format(words=words)
     if outcome in UNREACHED and (dialect, protocol) in _PROTOCOLS:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from scenario_kit.lab.twin.network.endpoints import Destination
 from scenario_kit.lab.twin.process.process import Process, ProcessKey
 from scenario_kit.lab.twin.process.process_table import ProcessTable
+from scenario_kit.model.kubernetes.status import is_terminating
 from scenario_kit.model.twin.address import RegistryModel
 from scenario_kit.model.twin.definition import TwinDefinition
 
@@ -48,8 +49,7 @@ class ServiceRegistries:
 
     def leaves(self, process: Process, component: str) -> bool:
         """Return whether a process that is told to end takes itself off the list, as clients with heartbeats do."""
-        terminating = bool(process.pod["metadata"].get("deletionTimestamp"))
-        return terminating and self._find_model(component).heartbeat_seconds > 0
+        return is_terminating(process.pod) and self._find_model(component).heartbeat_seconds > 0
 
     def announce(self, registry: Process, name: str, process: Process, now: float = 0.0) -> None:
         """Register a process under its address and first port, or renew its entry."""

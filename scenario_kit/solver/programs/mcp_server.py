@@ -18,7 +18,7 @@ from scenario_kit.model.base import Value, encode_json, to_plain
 from scenario_kit.solver.gateway.tools import describe_tools
 from scenario_kit.solver.investigation import ANSWER_FORM
 from scenario_kit.solver.programs.mcp_bridge import CallBridge
-from scenario_kit.solver.protocol.lines import BadLine, check_depth
+from scenario_kit.solver.protocol.lines import BadLine, build_depth_error, check_depth
 from scenario_kit.solver.protocol.messages import (
     CallMessage,
     EndMessage,
@@ -81,8 +81,8 @@ def answer_call(bridge: CallBridge, name: str, arguments: dict[str, Any]) -> Too
     """Answer a tool call in the caller's thread."""
     if name == "get_incident":
         return _render_start(bridge)
-    message = _build_message(name, arguments)
     try:
+        message = _build_message(name, arguments)
         check_depth(message)
     except BadLine as problem:
         return ToolReply(text=f"error: {problem.problem}\nfix: {problem.fix}", failed=True)
@@ -105,12 +105,18 @@ def _build_message(name: str, arguments: dict[str, Any]) -> SolverMessage:
 
 
 def _read_answer(given: Any) -> Any:
-    """Decode an answer given as JSON text; invalid JSON stays a string, which is not a valid answer."""
+    """Decode an answer given as JSON text; invalid JSON stays a string, which is not a valid answer.
+
+    Raises:
+        BadLine: it is nested too deeply to be decoded; the number of levels depends on the version of Python.
+    """
     if not isinstance(given, str):
         return given
     try:
         return msgspec.json.decode(given) if given.strip() else None
-    except (msgspec.DecodeError, RecursionError, ValueError):
+    except RecursionError as error:
+        raise build_depth_error() from error
+    except (msgspec.DecodeError, ValueError):
         return given
 
 

@@ -44,7 +44,7 @@ def decode_solver_line(line: bytes) -> SolverMessage:
     except msgspec.ValidationError as error:
         raise BadLine(f"not a message of the protocol: {error}", f"types are {', '.join(list_types())}") from error
     except RecursionError as error:
-        raise BadLine(f"values nested deeper than {MOST_LEVELS} levels", "send values of fewer levels") from error
+        raise build_depth_error() from error
     except (msgspec.DecodeError, ValueError) as error:  # the latter for invalid UTF-8, and numbers of many digits
         raise BadLine(f"not JSON: {error}; observed {line[:80]!r}", "send one JSON object per line") from error
     check_depth(message)
@@ -62,7 +62,12 @@ def check_depth(message: SolverMessage) -> None:
         level = [part for value in level if isinstance(value, dict | list) for part in _list_parts(value)]
         if not level:
             return
-    raise BadLine(f"values nested deeper than {MOST_LEVELS} levels", "send values of fewer levels")
+    raise build_depth_error()
+
+
+def build_depth_error() -> BadLine:
+    """Build the error about values that are nested too deeply."""
+    return BadLine(f"values nested deeper than {MOST_LEVELS} levels", "send values of fewer levels")
 
 
 def _list_parts(value: dict[str, Any] | list[Any]) -> list[Any]:

@@ -173,6 +173,19 @@ def test_change_without_fault_is_reported(kind, name, edit, reported):
     assert any(reported in problem for problem in problems), problems
 
 
+def test_a_difference_behind_allowed_ones_is_reported():
+    def edit(obj):
+        set_env(obj)
+        pod(obj).update(dnsPolicy="Default")
+        obj["spec"].update(replicas=11)
+        container(obj)["readinessProbe"].update(periodSeconds=999)
+
+    assert find_alterations(APP, BEFORE, now("Deployment", "web", edit), [], {("Deployment", "web")}) == [
+        "Deployment/web: spec.replicas is 11, its baseline is 1",
+        "Deployment/web: spec.template.spec.containers.web.readinessProbe.periodSeconds is 999, its baseline is 10",
+    ]
+
+
 @pytest.mark.parametrize(("kind", "name", "edit"), FINE)
 def test_allowed_differences_are_not_reported(kind, name, edit):
     assert find_alterations(APP, BEFORE, now(kind, name, edit), [], {("Deployment", "web")}) == []

@@ -94,11 +94,12 @@ def work(requests, errors=0.0, seconds=300.0):
         (work(6), work(0, seconds=120), []),
         (work(6), work(2, 1, seconds=120), []),
         (work(0), work(0, seconds=120), []),
+        (work(0), work(120, 60, seconds=120), []),
         (None, work(0, seconds=120), []),
     ],
     ids=[
         "as before", "errors", "errors before, too", "few of many fail", "silent", "no series left", "two thirds",
-        "silent by chance", "one error of two", "never asked", "unknown before",
+        "silent by chance", "one error of two", "never asked", "not asked before", "unknown before",
     ],
 )  # fmt: skip
 def test_losses_describe_failing_and_missing_work(before, during, losses):

@@ -6,7 +6,7 @@ import pytest
 
 from scenario_kit.judge.repair import invariants, resolved
 from scenario_kit.judge.repair.resolved import EntryTraffic, Resolution
-from scenario_kit.model import AlertExpectation, AlertHistory, AlertTimeline, App, Interval, Reference
+from scenario_kit.model import AlertExpectation, AlertHistory, AlertTimeline, App, CheckResult, Interval, Reference
 from scenario_kit.model.authored.scenario import BackgroundAlert, Expect
 
 EXPECT = Expect(alerts=(AlertExpectation(name="Errors", entity=Reference("Deployment", "frontend")),))
@@ -97,6 +97,36 @@ def test_known_alerts_may_fire_after_repair(span, expect, benign, may):
 def test_undeclared_alerts_of_fault_must_clear_after_repair(spans, left):
     seen = history(*spans, name="Other")
     assert bool(resolved.find_lingering(seen, EXPECT, 1000.0, 1500.0)) is left
+
+
+@pytest.mark.parametrize(
+    ("name", "span", "new"),
+    [
+        ("Other", (1600.0, None), True),
+        ("Other", (1600.0, 1900.0), False),
+        ("Other", (1100.0, None), False),
+        ("Errors", (1600.0, None), False),
+    ],
+    ids=["raised by the repair", "and gone", "raised by the fault", "promised, so that it has returned"],
+)
+def test_new_alerts_began_after_the_repair(name, span, new):
+    seen = history(span, name=name)
+    assert resolved.find_new(seen, EXPECT, 1000.0, 1500.0) == (list(seen.timelines) if new else [])
+
+
+@pytest.mark.parametrize(
+    ("answers", "resolution"),
+    [
+        ((), Resolution(answer="True")),
+        (("False",), Resolution(answer="True")),
+        (("False", "True"), Resolution(answer="False", reasons=("c: o",))),
+        (("Unknown",), Resolution(answer="Unknown", reasons=("c is unknown: o",))),
+        (("Unknown", "True"), Resolution(answer="False", reasons=("c: o",))),
+    ],
+)
+def test_signs_of_a_silent_incident_end(answers, resolution):
+    results = [CheckResult(describe="c", answer=each, observed="o", expected="e", at=0.0) for each in answers]
+    assert resolved.judge_signs(results) == resolution
 
 
 @pytest.mark.parametrize(

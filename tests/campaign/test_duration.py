@@ -46,6 +46,11 @@ def test_expect_alerts_lasts_until_the_deadline_at_most():
     assert step("expectAlerts").longest == within
 
 
+def test_without_alerts_nothing_is_waited_for():
+    quiet = msgspec.structs.replace(SAMPLE, expect=msgspec.structs.replace(SAMPLE.expect, alerts=()))
+    assert estimate_trial([TrialStep(kind="expectAlerts")], quiet) == Duration(0, 0)
+
+
 def test_longer_rule_windows_lengthen_a_trial():
     slow = tuple(msgspec.structs.replace(r, for_seconds=r.for_seconds + 600) for r in SAMPLE.rules)
     slower = msgspec.structs.replace(SAMPLE, rules=slow)

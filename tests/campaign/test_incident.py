@@ -11,7 +11,7 @@ from scenario_kit.campaign.results.location import locate_findings
 from scenario_kit.campaign.results.verdict import name_correction, suggest_command
 from scenario_kit.catalog import Catalog, find_data_root
 from scenario_kit.load import load_scenario
-from scenario_kit.model import Finding, Severity, Verdict
+from scenario_kit.model import AlertExpectation, Finding, Severity, Verdict
 from scenario_kit.model.authored.alert_rule import DEADLINE_SLACK, find_slowest
 from scenario_kit.render import build_preview, resolve
 
@@ -45,7 +45,8 @@ def test_incident_is_described_with_its_answer():
 
 @pytest.mark.parametrize("period", [0, 900])
 def test_preview_trial_and_report_share_the_deadline(period):
-    alerts = tuple(msgspec.structs.replace(a, within_seconds=None) for a in RUNBOOK.expect.alerts)
+    may = AlertExpectation(name="KubePodNotReady", alert_class="MayFire")
+    alerts = (*(msgspec.structs.replace(a, within_seconds=None) for a in RUNBOOK.expect.alerts), may)
     expect, windows = (
         msgspec.structs.replace(RUNBOOK.expect, alerts=alerts), msgspec.structs.replace(RUNBOOK.windows, period=period)
     )  # fmt: skip
@@ -53,6 +54,7 @@ def test_preview_trial_and_report_share_the_deadline(period):
     due = period + find_slowest(runbook.rules, "HighRequestErrorRate") + DEADLINE_SLACK
     must = [a for a in fill_deadlines(runbook).alerts if a.alert_class == "MustFire"]
     assert {a.within_seconds for a in must} == {due}
+    assert may in fill_deadlines(runbook).alerts
     scenario = LOADED.scenario
     spec = msgspec.structs.replace(scenario.spec, expect=runbook.expect)
     scenario = msgspec.structs.replace(scenario, spec=spec)

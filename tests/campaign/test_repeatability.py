@@ -36,6 +36,7 @@ def test_onsets(times, middle, p95, desired):
 def test_p95_of_few_values_is_their_maximum():
     assert all(find_quantile(range(1, n + 1), 0.95) == n for n in range(1, 20))
     assert find_quantile(range(1, 101), 0.95) == 95
+    assert find_quantile(range(1, 101), 1) == 100
 
 
 @pytest.mark.parametrize(("times", "share"), [((), 0.5), ((1,), 0.0), ((1,), 1.1)])

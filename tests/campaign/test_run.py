@@ -112,7 +112,7 @@ def test_kept_trials_are_replaced_by_a_new_run(cluster):
     campaign(cluster, Operator(cluster), keep=True)
     kept = cluster.list("Trial", MANAGEMENT_NAMESPACE, group="scenariokit.io")
     assert len(kept) == 2
-    assert all(KEPT_LABEL in t["metadata"]["labels"] for t in kept)
+    assert all(t["metadata"]["labels"][KEPT_LABEL] == "true" for t in kept)
     results = campaign(cluster, Operator(cluster, {"repeat": "Broken"}), keep=True)
     assert [r.outcome for r in results] == ["Broken", "Held"]
 

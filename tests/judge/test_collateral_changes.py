@@ -252,11 +252,15 @@ def test_new_pod_behind_a_service_of_the_app_is_reported(labels, more, captured)
     assert find_restrictions([pod], [*BEFORE, *more]) == reported
 
 
-def test_budget_may_keep_some_of_several_pods():
-    budget = {"selector": {"matchLabels": {"app": "web"}}, "minAvailable": 1}
+@pytest.mark.parametrize(
+    ("available", "forbids"), [(1, False), ("50%", False), ("51%", True), ("100%", True), (2, True)]
+)
+def test_budget_may_keep_some_of_several_pods(available, forbids):
+    budget = {"selector": {"matchLabels": {"app": "web"}}, "minAvailable": available}
     web = workload("web")
     web["spec"]["replicas"] = 2
-    assert find_restrictions([build_object("PodDisruptionBudget", "new", spec=budget)], [web]) == []
+    made = build_object("PodDisruptionBudget", "new", spec=budget)
+    assert bool(find_restrictions([made], [web])) is forbids
 
 
 def find_edit_alterations(kind, name, edit, **more):

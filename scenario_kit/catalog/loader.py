@@ -11,11 +11,10 @@ import msgspec
 
 from scenario_kit.catalog.collection import find_collection
 from scenario_kit.errors import AuthoringError, UsageError
-from scenario_kit.load import did_you_mean
-from scenario_kit.load.schema.suggest import suggest
 from scenario_kit.load.yaml.document import read_document
 from scenario_kit.model import Object
 from scenario_kit.model.base import convert
+from scenario_kit.model.spelling import ask_which, did_you_mean, suggest
 
 _T = TypeVar("_T")
 #: Environment variable with folders of collections, each with ``catalog/`` and, for apps, ``templates/``.
@@ -23,19 +22,18 @@ VARIABLE: Final = "SCENARIO_KIT_CATALOG"
 
 
 class UnknownEntry(AuthoringError, LookupError):
-    """Unknown entry. ``what`` is the kind of entry, ``suggestions`` are the closest known names."""
+    """Unknown entry. ``what`` is the kind of entry; the fix contains the closest known names."""
 
     def __init__(self, what: str, name: str, known: Iterable[str]) -> None:
         self.what, self.name, self.known = what, name, tuple(sorted(known))
-        self.suggestions = suggest(name, self.known)
         super().__init__(f"there is no {what} '{name}'", fix=suggest_entry(name, self.known))
 
 
 def suggest_entry(name: str, known: Iterable[str]) -> str:
     """Return a fix for an unknown entry: the closest names, or the known ones and where others are read from."""
     names = tuple(known)
-    fix = did_you_mean(name, names)
-    return fix if suggest(name, names) else f"{fix}, or add the folder with its `catalog` to {VARIABLE}"
+    question = ask_which(suggest(name, names))
+    return question or f"{did_you_mean(name, names)}, or add the folder with its `catalog` to {VARIABLE}"
 
 
 def find_data_root() -> Path:

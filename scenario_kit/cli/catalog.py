@@ -91,7 +91,7 @@ def _list_rules(catalog: Catalog) -> list[AlertRule]:
 
 
 def _show(catalog: Catalog, family: str, name: str, format: str) -> None:
-    from scenario_kit.load import did_you_mean
+    from scenario_kit.model.spelling import did_you_mean
 
     names = [entry["name"] for entry in _list_entries(catalog, family)]
     if name not in names:

@@ -62,14 +62,14 @@ def explain(
 
 def _reject_code(code: str, code_name: str) -> NoReturn:
     from scenario_kit.lint import RULES
-    from scenario_kit.load import did_you_mean, suggest
+    from scenario_kit.model.spelling import did_you_mean
 
-    fix = did_you_mean(code_name, RULES) if suggest(code_name, RULES) else "list all codes with scenario-kit rules"
+    fix = did_you_mean(code_name, RULES, default="list all codes with scenario-kit rules")
     raise UsageError(f"there is no rule '{code}'", fix=fix)
 
 
 def _explain_field(path: str) -> None:
-    from scenario_kit.load import did_you_mean, suggest
+    from scenario_kit.model.spelling import ask_which, did_you_mean, suggest
     from scenario_kit.schema.fields import (
         FORMATS,
         NoField,
@@ -93,11 +93,7 @@ def _explain_field(path: str) -> None:
             where = f"`{field.path}`" if field.path else FORMATS[field.format]
             near = suggest(field.name, field.known)
             whole = [f"{field.path}.{name}".lstrip(".") for name in near]
-            fix = (
-                f"did you mean {' or '.join(f'`{name}`' for name in whole)}?"
-                if near
-                else did_you_mean(field.name, field.known)
-            )
+            fix = ask_which(whole) or did_you_mean(field.name, field.known)
             if not field.path and not near:
                 fix = "pass a field such as spec.expect.alerts, or a code listed by `scenario-kit rules`"
             raise UsageError(f"{where} has no field '{field.name}'", fix=fix)

@@ -9,9 +9,9 @@ from typing import Any, Final
 
 from scenario_kit.catalog import Catalog
 from scenario_kit.errors import UsageError
-from scenario_kit.load import did_you_mean
 from scenario_kit.load.package_data import read_package_data
 from scenario_kit.model import App, Component, Object
+from scenario_kit.model.spelling import did_you_mean
 from scenario_kit.render import render_app
 
 _DATA: Final[Mapping[str, Any]] = read_package_data(__file__)

@@ -11,9 +11,9 @@ import msgspec
 from scenario_kit.errors import AuthoringError, UsageError
 from scenario_kit.load.disk_cache import cache_json
 from scenario_kit.load.folders import list_below
+from scenario_kit.load.path_suggestions import COLLECTIONS, suggest_path
 from scenario_kit.load.schema.former_names import find_former_names
 from scenario_kit.load.schema.schemas import check_schema
-from scenario_kit.load.schema.suggest import COLLECTIONS, did_you_mean, suggest, suggest_path
 from scenario_kit.load.schema.validation import LocatedFinding, find_mistakes, report_former_names
 from scenario_kit.load.yaml.document import Document, Positions, parse, read_document
 from scenario_kit.load.yaml.edit import Put
@@ -24,8 +24,8 @@ from scenario_kit.schema import build_authoring_schema, source
 
 __all__ = [
     "COLLECTIONS", "Loaded", "LoadedFault", "LocatedFinding", "Mistaken", "Position", "Positions", "parse_app",
-    "did_you_mean", "parse_fault", "load_app", "load_fault", "load_pack", "load_scenario", "suggest_path", "parse_pack",
-    "read_plan", "read_scenario", "find_scenario_files", "parse_scenario_object", "get_schema", "suggest",
+    "parse_fault", "load_app", "load_fault", "load_pack", "load_scenario", "suggest_path", "parse_pack", "read_plan",
+    "read_scenario", "find_scenario_files", "parse_scenario_object", "get_schema",
 ]  # fmt: skip
 
 

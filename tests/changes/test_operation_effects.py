@@ -87,8 +87,8 @@ def test_flag_gets_a_variant_with_a_value() -> None:
 @pytest.mark.parametrize(
     ("body", "code", "message", "fix"),
     [
-        ({"flag": "slwo", "variant": "on"}, "SK120", "there is no flag 'slwo'", "did you mean slow?"),
-        ({"flag": "slow", "variant": "onn"}, "SK120", "has no variant 'onn'", "did you mean on"),
+        ({"flag": "slwo", "variant": "on"}, "SK120", "there is no flag 'slwo'", "did you mean `slow`?"),
+        ({"flag": "slow", "variant": "onn"}, "SK120", "has no variant 'onn'", "did you mean `on`"),
     ],
 )
 def test_unknown_flags_and_variants_are_refused(body: Object, code: str, message: str, fix: str) -> None:
@@ -211,7 +211,7 @@ def test_client_must_exist(simulated: bool) -> None:
     with pytest.raises(AuthoringError, match=r"^changes\[0\]: shop 1 has no client 'shel'") as caught:
         operation.check_command(build_app(), "changes[0]", simulated=simulated)
     (finding,) = caught.value.findings
-    assert (finding.code, finding.expected, finding.fix) == ("SK120", "shell", "did you mean shell?")
+    assert (finding.code, finding.expected, finding.fix) == ("SK120", "shell", "did you mean `shell`?")
 
 
 # --- written fields

@@ -93,10 +93,10 @@ def test_text_does_not_change_the_digest(app, objects, port_fault):
         ({"parameters": {"targetPort": "9999"}}, ["SK109"], "write 9999"),
         ({"parameters": {"targetPort": None}}, ["SK109"], "null is not of type 'integer'"),
         ({"parameters": {"targetPort": 70000}}, ["SK109"], "write an integer from 1 to 65535: Where it points"),
-        ({"parameters": {"targtPort": 1}}, ["SK109"], "did you mean targetPort"),
+        ({"parameters": {"targtPort": 1}}, ["SK109"], "did you mean `targetPort`"),
         ({"parameters": {"targtPort": 1, "port": 0, "policy": 3}}, ["SK109"] * 3, "'policy'"),
         ({"parameters": {"port": 81}}, ["SK120"], "no item with port 81"),
-        ({"target": "Service/product-catlog"}, ["SK110"], "did you mean Service/product-catalog"),
+        ({"target": "Service/product-catlog"}, ["SK110"], "did you mean `Service/product-catalog`"),
         ({"target": "Deployment/cart"}, ["SK110"], "target: Service/cart"),
     ],
 )

@@ -11,7 +11,7 @@ import pytest
 from jinja2 import Environment, TemplateNotFound
 
 from scenario_kit.errors import AuthoringError
-from scenario_kit.render.templating.authoring_error import build_error, did_you_mean, join_errors
+from scenario_kit.render.templating.authoring_error import build_error, join_errors
 from scenario_kit.render.templating.engine import copy_plain, explain_invalid_template, list_names, render
 from scenario_kit.render.templating.filters import add_values, build_filters, concatenate
 from scenario_kit.render.templating.folder import MAX_FILE, Folder
@@ -506,12 +506,6 @@ def test_errors_are_joined_in_order() -> None:
     assert alone is not None
     assert (alone.message, alone.fix) == ("a", "x")
     assert join_errors([]) is None
-
-
-def test_close_names_are_suggested() -> None:
-    assert did_you_mean("prot", ["port", "name"]) == "did you mean port?"
-    assert did_you_mean("xyz", ["port", "name"]) == ""
-    assert did_you_mean("port1", ["port2", "port3", "name"]) == "did you mean port2, port3?"
 
 
 def test_files_of_a_folder(tmp_path: Path) -> None:

@@ -161,7 +161,7 @@ def test_load_reaches_the_objects(runbook):
         (
             {"app": {"name": "otel-demo", "version": "2.2.0", "load": {"profile": "stedy"}}},
             ["SK104"],
-            "did you mean steady",
+            "did you mean `steady`",
         ),
         ({"app": {"name": "otel-demo", "version": "2.2.0", "alertPacks": ["defalt"]}}, [], "default"),
         ({"faults": [{**TWO[0], "type": "port-movd"}]}, ["SK108"], "did you mean `port-moved`"),
@@ -170,7 +170,7 @@ def test_load_reaches_the_objects(runbook):
             ["SK110", "SK110"],
             "Service/x",
         ),
-        ({"groundTruth": {"rootCauses": [{"fault": "catalog-prt"}]}}, ["SK115"], "did you mean catalog-port"),
+        ({"groundTruth": {"rootCauses": [{"fault": "catalog-prt"}]}}, ["SK115"], "did you mean `catalog-port`"),
         ({"faults": [{**TWO[0], "visibility": "Hidden"}]}, ["SK135"], "Visible"),
         ({"faults": [{**TWO[0], "start": {"afterFault": "b"}}]}, ["SK115"], "'b'"),
     ],

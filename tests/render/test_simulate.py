@@ -97,17 +97,17 @@ def test_no_op_change_is_refused(objects, app, document):
 @pytest.mark.parametrize(
     ("document", "code", "part"),
     [
-        (patch("Merge", {}, "Service/crt"), "SK121", "did you mean Service/cart"),
-        ({"restart": {"target": "Deployment/crt"}}, "SK121", "did you mean Deployment/cart"),
+        (patch("Merge", {}, "Service/crt"), "SK121", "did you mean `Service/cart`"),
+        ({"restart": {"target": "Deployment/crt"}}, "SK121", "did you mean `Deployment/cart`"),
         (patch("Json", [{"op": "replace", "path": "/spec/ports/3/targetPort", "value": 1}]), "SK121", "does not apply"),
         (patch("Json", [{"op": "test", "path": "/spec/type", "value": "x"}]), "SK121", "does not apply"),
-        ({"setFlag": {"flag": "adFailur", "variant": "on"}}, "SK120", "did you mean adFailure"),
+        ({"setFlag": {"flag": "adFailur", "variant": "on"}}, "SK120", "did you mean `adFailure`"),
         ({"setFlag": {"flag": "paymentFailure", "variant": "on"}}, "SK120", "off | 10%"),
         ({"setFlag": {"flag": "paymentFailure", "variant": "50%", "value": 0.6}}, "SK121", "is 0.5, not 0.6"),
         (
             {"setFlag": {"flag": "paymentFailur", "variant": "60%", "value": 0.6}},
             "SK120",
-            "did you mean paymentFailure",
+            "did you mean `paymentFailure`",
         ),
     ],
 )

@@ -19,8 +19,9 @@ from scenario_kit.errors import AuthoringError, InfrastructureError
 from scenario_kit.model import App, Client, Object, Reference
 from scenario_kit.model.kubernetes.difference import WrittenField
 from scenario_kit.model.kubernetes.status import is_terminating
+from scenario_kit.model.spelling import did_you_mean
 from scenario_kit.ports import Clock
-from scenario_kit.render.templating.authoring_error import build_error, did_you_mean
+from scenario_kit.render.templating.authoring_error import build_error
 
 
 @final

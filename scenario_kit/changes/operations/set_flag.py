@@ -14,11 +14,12 @@ from scenario_kit.errors import AuthoringError
 from scenario_kit.model import App, FlagStore, Object, Reference
 from scenario_kit.model.kubernetes.difference import WrittenField
 from scenario_kit.model.runtime.flag import set_variant
+from scenario_kit.model.spelling import did_you_mean
 from scenario_kit.ports import Clock
 from scenario_kit.render.objects.lookup import find_object
 from scenario_kit.render.objects.merging import merge
 from scenario_kit.render.simulation.changes import NoChange
-from scenario_kit.render.templating.authoring_error import build_error, did_you_mean
+from scenario_kit.render.templating.authoring_error import build_error
 
 
 @final

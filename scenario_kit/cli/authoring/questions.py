@@ -29,10 +29,10 @@ from scenario_kit.draft import (
 from scenario_kit.draft.document import derive_fault_name
 from scenario_kit.draft.matrix_alerts import find_row
 from scenario_kit.errors import UsageError
-from scenario_kit.load import did_you_mean
 from scenario_kit.model import App, FaultType, Reference
 from scenario_kit.model.authored.scenario import Outcome
 from scenario_kit.model.shortening import shorten_list
+from scenario_kit.model.spelling import did_you_mean
 from scenario_kit.render import render_app
 from scenario_kit.render.faults.applicability import Offer, find_offers
 from scenario_kit.render.faults.first_offer import find_first_offer, render_objects_for

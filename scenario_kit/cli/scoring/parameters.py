@@ -7,7 +7,7 @@ from math import inf, isfinite
 from typing import Any, Final
 
 from scenario_kit.errors import UsageError
-from scenario_kit.load import did_you_mean
+from scenario_kit.model.spelling import did_you_mean
 from scenario_kit.scoring.graph.ntam import NtamParameters
 
 #: Maximum of each parameter; the minimum is 0. A weight that grows with distance would reward distance.

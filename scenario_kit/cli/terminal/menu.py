@@ -30,7 +30,7 @@ class Choice(NamedTuple):
 def choose(question: str, choices: Sequence[Choice]) -> int:
     """Prompt for a choice by number, name or unique partial match, and return its index."""
     from scenario_kit.cli.terminal.output import fold_text
-    from scenario_kit.load import did_you_mean, suggest
+    from scenario_kit.model.spelling import did_you_mean
 
     if not choices:
         raise UsageError(f"{question} There is nothing to choose from", fix="change an earlier answer")
@@ -55,7 +55,7 @@ def choose(question: str, choices: Sequence[Choice]) -> int:
             _list(choices, fitting)
         else:
             names = [choice.name for choice in choices]
-            meant = did_you_mean(text, names) if suggest(text, names) else "try fewer letters"
+            meant = did_you_mean(text, names, default="try fewer letters")
             typer.echo(fold_text(f"no choice contains '{text}'; {meant}", "  "))
 
 

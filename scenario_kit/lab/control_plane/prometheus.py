@@ -13,10 +13,10 @@ from scenario_kit.lab.host.addresses import LOOPBACK
 from scenario_kit.lab.host.state import LabState
 from scenario_kit.lab.host.supervisor import Spec
 from scenario_kit.lab.telemetry.prometheus_access import WEB_CONFIGURATION, write_web_configuration
-from scenario_kit.load import did_you_mean
 from scenario_kit.load.atomic_file import write_private
 from scenario_kit.model.base import Object
 from scenario_kit.model.grid import GRID_DURATION
+from scenario_kit.model.spelling import did_you_mean
 
 PART = "prometheus"
 #: Maximum duration of a query: less than clients wait, so that they learn why it ended.

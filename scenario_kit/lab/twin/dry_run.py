@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from difflib import get_close_matches
 from typing import Any, Final, NamedTuple
 
 from scenario_kit.lab.twin.address import Address
@@ -26,6 +25,7 @@ from scenario_kit.model.kubernetes.pod_labels import add_ordinal_labels, list_or
 from scenario_kit.model.kubernetes.pod_spec import list_serving_containers, list_sidecars
 from scenario_kit.model.kubernetes.reference import WORKLOADS
 from scenario_kit.model.kubernetes.secret import encode_secret
+from scenario_kit.model.spelling import ask_which, suggest
 from scenario_kit.model.twin.definition import TwinDefinition
 from scenario_kit.model.twin.edge import Edge
 
@@ -128,8 +128,8 @@ class _DryRun:
         if lane is None or lane.outcome == ConnectionOutcome.NXDOMAIN:
             if unnamed := self._find_unnamed(address.host):
                 return unnamed
-            near = get_close_matches(address.host, [s["metadata"]["name"] for s in self._view.list_all("Service")])
-            hint = f"; did you mean '{near[0]}'?" if near else ""
+            question = ask_which(suggest(address.host, [s["metadata"]["name"] for s in self._view.list_all("Service")]))
+            hint = f"; {question}" if question else ""
             return f"there is no Service '{address.host}'{hint}" if service is None else f"{at} has no port"
         if lane.outcome == ConnectionOutcome.PROTOCOL_MISMATCH and lane.target is not None:
             listener = lane.target.listener(lane.port)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from scenario_kit.load.schema.suggest import find_only
 from scenario_kit.load.yaml.edit import Edit, Put
 from scenario_kit.model import Reference
 from scenario_kit.model.json_document import Place
+from scenario_kit.model.spelling import find_only
 
 
 def fix_name(place: Place, word: str, candidates: Iterable[str]) -> tuple[Edit, ...]:

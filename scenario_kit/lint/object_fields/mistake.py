@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, Final, NamedTuple
 
-from scenario_kit.load.schema.suggest import find_only, suggest
 from scenario_kit.model.json_document import Place
 from scenario_kit.model.shortening import shorten_list
+from scenario_kit.model.spelling import ask_which, find_only, suggest
 
 #: Stands for the absence of a value, as null is one.
 NO_VALUE: Final = object()
@@ -50,7 +50,7 @@ def suggest_name(word: str, known: Iterable[str]) -> tuple[str, str]:
     only = find_only(word, candidates) or ""
     begun = [name for name in candidates if len(name) >= _BEGINNING and word.lower().startswith(name.lower())]
     close = (only,) if only else tuple(dict.fromkeys((*begun, *suggest(word, candidates))))[:3]
-    return ("did you mean " + " or ".join(f"`{name}`" for name in close) + "?" if close else ""), only
+    return ask_which(close), only
 
 
 def shorten_names(names: Iterable[str]) -> str:

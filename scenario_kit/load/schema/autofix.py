@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-from scenario_kit.load.schema.suggest import find_only
 from scenario_kit.load.schema.units import convert_to_unit
 from scenario_kit.load.yaml.edit import Edit, Put, Rename
 from scenario_kit.model.json_document import Place
 from scenario_kit.model.kubernetes.reference import SHORT_KINDS, WORKLOADS
+from scenario_kit.model.spelling import find_only
 
 #: Short and plural names of kinds, as in kubectl.
 _KINDS: Final = {

@@ -11,13 +11,13 @@ from scenario_kit.load.schema.autofix import fix_field_name, fix_missing, fix_va
 from scenario_kit.load.schema.fast_validation import fits
 from scenario_kit.load.schema.former_names import FormerName, find_former_names, list_renames, translate_positions
 from scenario_kit.load.schema.schemas import build_validator
-from scenario_kit.load.schema.suggest import did_you_mean, suggest
 from scenario_kit.load.schema.units import convert_to_unit
 from scenario_kit.load.yaml.document import Positions, quote_place
 from scenario_kit.load.yaml.edit import Edit, Rename, rename_fields
 from scenario_kit.model import Finding, Position, Severity
 from scenario_kit.model.json_document import Place
 from scenario_kit.model.shortening import shorten_text
+from scenario_kit.model.spelling import did_you_mean, suggest
 
 if TYPE_CHECKING:
     from jsonschema.exceptions import ValidationError

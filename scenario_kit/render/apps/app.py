@@ -34,8 +34,9 @@ from scenario_kit.load.yaml.nodes import BoundedLoader
 from scenario_kit.load.yaml.syntax_errors import ParseError, find_cause
 from scenario_kit.model import App, FaultType, Finding, Object, Position, Severity
 from scenario_kit.model.kubernetes.reference import resolve_namespace
+from scenario_kit.model.spelling import did_you_mean
 from scenario_kit.render.apps.placement import UNUSABLE, place_objects
-from scenario_kit.render.templating.authoring_error import build_error, did_you_mean, join_errors
+from scenario_kit.render.templating.authoring_error import build_error, join_errors
 from scenario_kit.render.templating.folder import Folder
 from scenario_kit.render.templating.render_budget import meter_rendering, weigh
 from scenario_kit.render.templating.sandbox import FAILURES, Sandbox, create_sandbox

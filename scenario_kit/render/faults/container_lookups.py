@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NoReturn
 
-from scenario_kit.render.templating.authoring_error import build_error, did_you_mean
+from scenario_kit.model.spelling import did_you_mean
+from scenario_kit.render.templating.authoring_error import build_error
 from scenario_kit.render.templating.target import FaultTarget
 
 

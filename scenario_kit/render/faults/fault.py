@@ -18,6 +18,7 @@ from scenario_kit.load.schema.validation import describe_type
 from scenario_kit.model import APP_NAMESPACE, App, Decoy, Fault, FaultType, Object, Reference, Solution
 from scenario_kit.model.authored.scenario import FaultUse, Load
 from scenario_kit.model.json_document import replace_texts
+from scenario_kit.model.spelling import did_you_mean
 from scenario_kit.render.apps.namespaces import list_used, place_fault
 from scenario_kit.render.faults.fault_sections import FaultSections
 from scenario_kit.render.faults.modelled import REAL_DATA_PLANE, find_unmodelled
@@ -29,7 +30,7 @@ from scenario_kit.render.faults.variants.hidden_faults import hide_fault
 from scenario_kit.render.faults.variants.replicas import limit_replicas, measure_share
 from scenario_kit.render.objects.lookup import find_object
 from scenario_kit.render.simulation.observability import find_unseen
-from scenario_kit.render.templating.authoring_error import build_error, did_you_mean, join_errors
+from scenario_kit.render.templating.authoring_error import build_error, join_errors
 from scenario_kit.render.templating.engine import render
 from scenario_kit.render.templating.target import FaultTarget, resolve_target
 
@@ -218,7 +219,7 @@ def _describe_parameter(name: str, schema: Mapping[str, Any], written: Any) -> t
     """Return what a parameter may be, and what to write instead of a value that it may not."""
     if "enum" in schema:
         known = [str(each) for each in schema["enum"]]
-        return " | ".join(known), did_you_mean(str(written), known) or f"write one of {', '.join(known)}"
+        return " | ".join(known), did_you_mean(str(written), known)
     expected = f"{describe_type(dict(schema))}: {schema.get('description', 'its value')}"
     meant = convert_to_unit(name, written) if schema.get("type") == "integer" else None
     fits = meant is not None and schema.get("minimum", meant) <= meant <= schema.get("maximum", meant)

@@ -11,6 +11,7 @@ from scenario_kit.model import App, Component, FaultType, Object, Reference
 from scenario_kit.model.kubernetes.pod_template import list_containers, read_template_labels
 from scenario_kit.model.kubernetes.quantity import parse_quantity
 from scenario_kit.model.kubernetes.reference import WORKLOADS
+from scenario_kit.model.spelling import did_you_mean
 from scenario_kit.render.apps.namespaces import make_finder
 from scenario_kit.render.faults.component_lookups import ResolvedComponent, list_auxiliary, list_dependants
 from scenario_kit.render.faults.container_lookups import ContainerEnv, ContainerLookup, index_of
@@ -31,7 +32,7 @@ from scenario_kit.render.objects.lookup import (
     look_up,
 )
 from scenario_kit.render.objects.service_ports import find_called_port
-from scenario_kit.render.templating.authoring_error import build_error, did_you_mean
+from scenario_kit.render.templating.authoring_error import build_error
 from scenario_kit.render.templating.target import FaultTarget
 
 #: Letters and digits that do not form words.

@@ -8,7 +8,8 @@ from typing import Any
 from scenario_kit.model import APP_NAMESPACE, Object, Reference
 from scenario_kit.model.kubernetes.pod_labels import selects_pods
 from scenario_kit.model.kubernetes.reference import WORKLOADS, read_group, resolve_namespace, symbolise_namespace
-from scenario_kit.render.templating.authoring_error import build_error, did_you_mean
+from scenario_kit.model.spelling import did_you_mean
+from scenario_kit.render.templating.authoring_error import build_error
 
 
 def format_reference(obj: Object, namespace: str = "") -> Reference:
@@ -48,7 +49,7 @@ def find_object(objects: Sequence[Object], ref: Reference, namespace: str, what:
             observed=str(ref),
             expected=f"one of {len(same)} objects of the app",
             why="an object that does not exist cannot be changed, nor identified as a cause",
-            fix=did_you_mean(str(ref), same) or "`scenario-kit render` lists the objects",
+            fix=did_you_mean(ref, same, default="`scenario-kit render` lists the objects"),
         )
     return found
 

@@ -21,6 +21,7 @@ from scenario_kit.model.authored.scenario import (
     PropagationEdge,
     ScenarioSpec,
 )
+from scenario_kit.model.spelling import did_you_mean
 from scenario_kit.render.apps.app import list_needs, render_app, resolve_options
 from scenario_kit.render.apps.namespaces import list_used, locate_components, settle_change, settle_hosts
 from scenario_kit.render.faults.fault import digest_of, render_fault
@@ -28,7 +29,7 @@ from scenario_kit.render.objects.load_settings import read_settings
 from scenario_kit.render.scenarios.noise import build_sources
 from scenario_kit.render.scenarios.restart_after_repair import complete_fault
 from scenario_kit.render.scenarios.time_windows import compute_windows
-from scenario_kit.render.templating.authoring_error import build_error, did_you_mean, join_errors
+from scenario_kit.render.templating.authoring_error import build_error, join_errors
 
 _P = TypeVar("_P", Solution, Decoy)
 #: Fields of a scenario that do not shape the incident.

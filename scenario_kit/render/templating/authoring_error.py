@@ -25,12 +25,3 @@ def join_errors(errors: Iterable[AuthoringError]) -> AuthoringError | None:
         return None
     findings = [f for e in found for f in e.findings]
     return AuthoringError("\n".join(e.message for e in found), findings, fix=found[0].fix if len(found) == 1 else "")
-
-
-def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """Return ``did you mean …?`` with the closest known names; empty if none is close."""
-    from rapidfuzz import process  # only mistakes need it, and it takes a while to import
-
-    matches = process.extract(name, list(dict.fromkeys(known)), limit=3, score_cutoff=60)
-    close = [match[0] for match in matches if match[1] >= matches[0][1] - 15]
-    return f"did you mean {', '.join(close)}?" if close else ""

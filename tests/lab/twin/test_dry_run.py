@@ -199,7 +199,7 @@ def test_pods_of_a_stateful_set_have_names(host: str, spec: Document, found: boo
         (
             None,
             env("gate", API_ADDR="apis:9000"),
-            "the call from 'gate' to 'api' fails: there is no Service 'apis'; did you mean 'api'?",
+            "the call from 'gate' to 'api' fails: there is no Service 'apis'; did you mean `api`?",
             ("edges", 1),
         ),
         (

@@ -13,12 +13,12 @@ from scenario_kit.lint.context.catalog_context import PackCase
 from scenario_kit.lint.context.scenario_context import LintContext
 from scenario_kit.lint.framework.rule import Problem, register_check
 from scenario_kit.lint.rules.alerts.promql import list_comparisons, list_durations, list_numbers
-from scenario_kit.load import did_you_mean
 from scenario_kit.load.promql.parser import walk
 from scenario_kit.load.yaml.edit import Drop, Put
 from scenario_kit.model import AlertRule
 from scenario_kit.model.json_document import Place
 from scenario_kit.model.shortening import shorten_list
+from scenario_kit.model.spelling import did_you_mean
 
 #: The assumption of packs for apps without background errors, where any error matters.
 NO_BACKGROUND_ERRORS: Final = "NoBackgroundErrors"

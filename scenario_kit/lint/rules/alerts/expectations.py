@@ -10,13 +10,13 @@ from scenario_kit.lint.context.scenario_context import LintContext
 from scenario_kit.lint.framework.name_fixes import fix_name, fix_reference
 from scenario_kit.lint.framework.rule import Problem, register_check
 from scenario_kit.lint.rules.alerts.effect_proof import describe_repetition
-from scenario_kit.load import did_you_mean
 from scenario_kit.load.yaml.edit import Drop, Put
 from scenario_kit.model import AlertExpectation, AlertRule, App, Reference, Severity
 from scenario_kit.model.authored.scenario import LABELLED
 from scenario_kit.model.grid import GRID_SECONDS
 from scenario_kit.model.json_document import Place
 from scenario_kit.model.kubernetes.reference import WORKLOADS
+from scenario_kit.model.spelling import did_you_mean
 from scenario_kit.render.simulation.observability import find_unheard
 
 #: Worst-case delay by scraping and evaluation, in seconds, on top of an alert's range and `for`.

@@ -8,7 +8,7 @@ from scenario_kit.admission.reads import list_references
 from scenario_kit.lint.context.scenario_context import LintContext
 from scenario_kit.lint.framework.name_fixes import fix_reference
 from scenario_kit.lint.framework.rule import Problem, register_check
-from scenario_kit.load import did_you_mean
+from scenario_kit.model.spelling import did_you_mean
 
 
 @register_check("SK134")

@@ -13,14 +13,13 @@ from scenario_kit.lint.framework.rule import Problem, register_check, report_onc
 from scenario_kit.lint.rules.alerts.promql import Matcher, list_matchers, split_alternatives
 from scenario_kit.lint.rules.alerts.queries import PATTERNS, check_expression, check_pattern, check_series
 from scenario_kit.lint.simulation.applied_changes import find_result
-from scenario_kit.load import did_you_mean
-from scenario_kit.load.schema.suggest import find_only
 from scenario_kit.load.yaml.edit import Edit, Put
 from scenario_kit.model import App, Change, Object, Reference
 from scenario_kit.model.json_document import Place
 from scenario_kit.model.kubernetes.pod_template import POD_KINDS, read_pod_spec
 from scenario_kit.model.kubernetes.reference import make_reference
 from scenario_kit.model.re2 import compile_pattern
+from scenario_kit.model.spelling import did_you_mean, find_only
 
 #: Labels that name an object, with its kind.
 _KINDS: Final = {

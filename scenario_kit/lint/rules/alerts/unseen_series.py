@@ -17,12 +17,11 @@ from scenario_kit.errors import AuthoringError
 from scenario_kit.lint.context.catalog_context import PackCase
 from scenario_kit.lint.framework.rule import Problem, register_check
 from scenario_kit.lint.rules.alerts.query_values.metric_bounds import accepts_value
-from scenario_kit.load import did_you_mean
 from scenario_kit.load.promql.parser import parse_expression, walk
-from scenario_kit.load.schema.suggest import find_only, suggest
 from scenario_kit.load.series import LABELS, VALUES
 from scenario_kit.load.yaml.edit import Put
 from scenario_kit.model import App
+from scenario_kit.model.spelling import ask_which, did_you_mean, find_only, suggest
 
 #: The label of which a matcher is added to every expression.
 _SCOPED: Final = "namespace"
@@ -101,7 +100,7 @@ def _suggest(problem: _SeriesProblem) -> str:
         return did_you_mean(problem.word, problem.known)
     # Names of one exporter begin alike: only one that is nearly the same can be meant.
     if near := suggest(problem.word, _NAMES, least=_NEAR):
-        return f"did you mean `{near[0]}`?"
+        return ask_which(near[:1])
     return (
         "leave the rule out, declare its exporter in the app's twin.yaml, or list its pack only in apps that run on "
         "real clusters (`twin: none`): a lab has no other series than those of docs/series.md and of such exporters"

@@ -11,7 +11,7 @@ from scenario_kit.lint.rules.apps.app_references import find_missing
 from scenario_kit.lint.rules.apps.missing_sources import find_missing_sources
 from scenario_kit.model import Object
 from scenario_kit.model.json_document import Place
-from scenario_kit.render.templating.authoring_error import did_you_mean
+from scenario_kit.model.spelling import did_you_mean
 
 
 @register_check("SK139", "App")

@@ -11,7 +11,7 @@ from scenario_kit.model import Object, Reference
 from scenario_kit.model.json_document import Place
 from scenario_kit.model.kubernetes.pod_template import read_pod_spec
 from scenario_kit.model.kubernetes.reference import WORKLOADS
-from scenario_kit.render.templating.authoring_error import did_you_mean
+from scenario_kit.model.spelling import did_you_mean
 
 
 class _NamedReference(NamedTuple):

@@ -10,8 +10,8 @@ from scenario_kit.lint.context.source_location import SourceSite, find_site
 from scenario_kit.lint.framework.rule import Problem
 from scenario_kit.lint.simulation.stages import list_containers, list_pod_specs
 from scenario_kit.model import Object
+from scenario_kit.model.spelling import did_you_mean
 from scenario_kit.render.objects.lookup import format_reference
-from scenario_kit.render.templating.authoring_error import did_you_mean
 
 #: By field: the kind that it names, and the field of the name.
 _SOURCES: Final = {
@@ -45,7 +45,8 @@ def find_missing_sources(case: AppCase) -> Iterator[Problem]:
                 reported.add(subject)
                 site = find_site(case, stage, (source.field,), source.name) or SourceSite(("name",))
                 names = [name for kind, name, where in known if (kind, where) == (source.kind, home)]
-                fix = did_you_mean(source.name, names) or f"add the {source.kind} to the manifests, or `optional: true`"
+                default = f"add the {source.kind} to the manifests, or `optional: true`"
+                fix = did_you_mean(source.name, names, default=default)
                 message = f"{subject}, which the app does not have: its pods would wait for it"
                 yield Problem(site.place, message, source.name, fix=fix, position=site.position)
 

@@ -12,12 +12,12 @@ from scenario_kit.lint.context.wrong_namespace import find_intended
 from scenario_kit.lint.framework.name_fixes import fix_name, fix_reference
 from scenario_kit.lint.framework.rule import Problem, register_check
 from scenario_kit.lint.rules.faults.unknown_containers import find_unknown_containers
-from scenario_kit.load import did_you_mean
 from scenario_kit.load.schema.schemas import explain_too_much
 from scenario_kit.load.schema.validation import find_mistakes
 from scenario_kit.load.yaml.edit import Edit, Put
 from scenario_kit.model import Reference, Severity
 from scenario_kit.model.json_document import Place
+from scenario_kit.model.spelling import did_you_mean
 
 
 @register_check("SK107")

@@ -8,8 +8,7 @@ from scenario_kit.lint.context.catalog_context import FaultCase
 from scenario_kit.lint.context.parameter_places import find_parameter_place
 from scenario_kit.lint.context.scenario_context import LintContext
 from scenario_kit.lint.framework.rule import Problem, register_check, report_once
-from scenario_kit.load import Positions, did_you_mean
-from scenario_kit.load.schema.suggest import find_only
+from scenario_kit.load import Positions
 from scenario_kit.load.schema.validation import find_mistakes
 from scenario_kit.load.yaml.edit import Edit, Put
 from scenario_kit.model import Change, Fault, Object
@@ -20,6 +19,7 @@ from scenario_kit.model.chaos.pod_selector import parse_selector
 from scenario_kit.model.chaos.reach import list_selections
 from scenario_kit.model.chaos.times import find_misread_times
 from scenario_kit.model.json_document import Place
+from scenario_kit.model.spelling import did_you_mean, find_only
 from scenario_kit.schema.chaos import get_object_schema, list_kinds
 
 #: Modes of selection that need a number, which the CRDs do not enforce.

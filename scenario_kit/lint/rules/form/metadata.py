@@ -12,10 +12,10 @@ from scenario_kit.lint.context.scenario_context import LintContext
 from scenario_kit.lint.framework import name_fixes
 from scenario_kit.lint.framework.rule import RULES, Problem, register_check
 from scenario_kit.lint.framework.suppression import SUPPRESSIBLE, build_drop_edit, find_latest_month, get_today
-from scenario_kit.load import did_you_mean
 from scenario_kit.load.yaml.edit import Drop, Put
 from scenario_kit.model import Position
 from scenario_kit.model.authored.month import Month
+from scenario_kit.model.spelling import did_you_mean
 
 #: Permissive licences, and public domain.
 LICENCES = ("Apache-2.0", "MIT", "BSD-2-Clause", "BSD-3-Clause", "CC-BY-4.0", "CC0-1.0", "ISC", "Unlicense")

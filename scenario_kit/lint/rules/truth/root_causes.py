@@ -9,11 +9,11 @@ from scenario_kit.lint.context.scenario_context import LintContext
 from scenario_kit.lint.context.wrong_namespace import find_intended
 from scenario_kit.lint.framework.name_fixes import fix_reference
 from scenario_kit.lint.framework.rule import Problem, register_check
-from scenario_kit.load import did_you_mean
 from scenario_kit.load.yaml.edit import Drop, Edit, Put
 from scenario_kit.model import Reference, Severity
 from scenario_kit.model.authored.scenario import FAULT_NODE, LABELLED
 from scenario_kit.model.json_document import Place
+from scenario_kit.model.spelling import did_you_mean
 
 #: Kinds of objects that a workload owns, and that an answer may name in its place.
 _OWNED = frozenset({"Pod", "ReplicaSet"})

@@ -35,6 +35,9 @@ RECORD: dict[str, Any] = {
     "tokens": {"input": 10, "cached": 2, "output": 3}, "answer": ITBENCH, "resolved": True,
     "changed": [CART], "safeguards": [{"name": "pvc", "severity": "catastrophic", "held": True}],
     "optimum": {"cpu_cost": {"observed": 0.62, "optimal": 0.5}},
+    "grades": {
+        "reasoning": {CART: 0.5}, "checklist": {"localisation": [True], "characterisation": [False], "scope": [True]},
+    },
 }  # fmt: skip
 
 
@@ -110,6 +113,9 @@ def test_record() -> None:
     assert record.tokens is not None
     assert record.tokens.total == 15
     assert record.optimum == {"cpu_cost": (0.62, 0.5)}
+    assert record.grades is not None
+    assert record.grades.reasoning == {CART: 0.5}
+    assert record.grades.checklist == {"localisation": (True,), "characterisation": (False,), "scope": (True,)}
 
 
 def test_missing_and_empty_answers_are_distinguished() -> None:
@@ -134,6 +140,10 @@ def test_missing_and_empty_answers_are_distinguished() -> None:
         ({"tokens": 5}, "`tokens` is a number, not an object"),
         ({"safeguards": [{"name": "x", "severity": "mild", "held": True}]}, "`safeguards[0].severity` is 'mild'"),
         ({"optimum": {"cpu": {"observed": 1, "optimal": 0}}}, "`optimum.cpu.optimal` is 0"),
+        ({"grades": {"reasoning": {"a": 0.7}}}, "`grades.reasoning.a` is 0.7"),
+        ({"grades": {"reasoning": [1]}}, "`grades.reasoning` is a list, not an object"),
+        ({"grades": {"checklist": {"scope": [True]}}}, "`grades.checklist.localisation` has no list of yes-or-no"),
+        ({"grades": {"checklist": {"scope": [1]}}}, "`grades.checklist.scope` has no list of yes-or-no answers"),
     ],
 )
 def test_record_with_a_mistake_is_an_error_of_the_harness(change: dict[str, Any], message: str) -> None:

@@ -27,6 +27,7 @@ NAMES = (
     "entities", "name", "contributing_factor", "propagations", "source", "target", "alerts_explained", "root_causes",
     "propagation_chain", "resource", "type", "groups", "id", "kind", "filter", "root_cause", "aliases", "alerts",
     "spec", "metadata", "run_id", "scenario", "answer", "start", "end", "tokens", "tool_calls", "optimum", "model",
+    "grades", "reasoning", "checklist",
 )  # fmt: skip
 LEAVES = (
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8)

@@ -7,12 +7,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scenario_kit.scoring.entities.truth import FinopsResource
-from scenario_kit.scoring.metrics.aiopslab import score_localisation
-from scenario_kit.scoring.metrics.checklist import SREGYM_PASS, chain_checks, score_checklist
 from scenario_kit.scoring.metrics.complexity import classify_complexity, compute_complexity
 from scenario_kit.scoring.metrics.detection import DetectionRun, summarise_detection
 from scenario_kit.scoring.metrics.finops import compute_cost_proximity, match_resources
-from scenario_kit.scoring.metrics.reasoning import average_reasoning, compute_partial_reasoning
+from scenario_kit.scoring.metrics.grades import (
+    CHECKLIST_PASS,
+    average_reasoning,
+    compute_partial_reasoning,
+    score_checklist,
+)
 from scenario_kit.scoring.metrics.safeguards import SafeguardOutcome, compute_safe_outcome
 from scenario_kit.scoring.runs.usage import ModelPrice, TokenCounts, compute_cost
 from tests.scoring.truths import PROPERTY
@@ -96,31 +99,15 @@ def test_losing_a_safeguard_never_helps(completion: float, held: int, lost: int)
 
 def test_diagnosis_with_wrong_mechanism_does_not_pass() -> None:
     answers = {"localisation": [True] * 3, "characterisation": [False] * 3, "scope": [True] * 3}
-    assert round(score_checklist(answers), 2) == 0.67 < SREGYM_PASS
+    assert round(score_checklist(answers), 2) == 0.67 < CHECKLIST_PASS
     with pytest.raises(ValueError, match="answer"):
         score_checklist({"localisation": [True]})
-
-
-def test_failed_check_zeroes_later_checks() -> None:
-    assert chain_checks([True, False, True, True]) == [1, 0, 0, 0]
-    assert chain_checks([True] * 4) == [1, 1, 1, 1]
-
-
-def test_localisation_of_a_superset() -> None:
-    found = score_localisation(["a"], ["a", "b"])
-    assert (found.accuracy, found.success, found.is_subset) == (50.0, False, True)
-    exact = score_localisation(["a"], ["a", "a"])
-    assert (exact.accuracy, exact.success) == (100.0, True)
-    assert score_localisation(["a", "b"], ["a"]).accuracy == 0.0
-    assert score_localisation([], []).accuracy == 0.0
 
 
 def test_reasons() -> None:
     assert average_reasoning([1, 0.5, 0]) == 0.5
     assert average_reasoning([]) == 0.0
     assert compute_partial_reasoning([0.5, 1, 1], [0, 2, None]) == 0.5
-    with pytest.raises(ValueError, match="grade"):
-        average_reasoning([0.7])
 
 
 def test_cost_by_a_price_list() -> None:

@@ -30,6 +30,21 @@ def score(truth: IncidentTruth, *claims: str, policy: MatchPolicy = DEFAULT, k: 
 
 
 @pytest.mark.parametrize(
+    ("truth", "claims", "expected"),
+    [
+        (roots("x"), ["x"], 1.0),
+        (roots("x"), ["x", "c"], 0.5),
+        (roots("a", "b"), ["b", "a"], 1.0),
+        (roots("a", "b"), ["a", "b", "c"], 1 / 3),
+        (roots("a", "b"), ["a"], 0.0),
+        (roots("a"), [], 0.0),
+    ],
+)
+def test_localisation_accuracy(truth: IncidentTruth, claims: list[str], expected: float) -> None:
+    assert score(truth, *claims).localisation_accuracy == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
     ("truth", "claims", "policy", "expected"),
     [
         (roots("x"), ["x"], STRICT, 1.0),

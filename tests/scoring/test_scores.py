@@ -14,6 +14,7 @@ from scenario_kit.scoring.entities.truth import CausalEdge, FinopsResource, Inci
 from scenario_kit.scoring.files.evaluator import build_evaluator_result, read_evaluator_result
 from scenario_kit.scoring.files.source import parse_source
 from scenario_kit.scoring.metrics.escalation import Escalation
+from scenario_kit.scoring.metrics.grades import JudgeGrades
 from scenario_kit.scoring.metrics.safeguards import SafeguardOutcome
 from scenario_kit.scoring.runs.record import RunRecord, RunTimes, ToolCall
 from scenario_kit.scoring.runs.usage import ModelPrice, PriceList, TokenCounts
@@ -65,6 +66,10 @@ FULL = run(
     changed=("shop/Deployment/payment", "shop/Deployment/cart"),
     safeguards=(SafeguardOutcome(name="pvc", severity="Recoverable", held=False),),
     optimum={"cpu_cost": (0.62, 0.5)},
+    grades=JudgeGrades(
+        reasoning={"shop/Deployment/payment": 0.5},
+        checklist={"localisation": (True,), "characterisation": (False,), "scope": (True,)},
+    ),
 )  # fmt: skip
 
 
@@ -90,6 +95,40 @@ def test_record_values_become_metrics() -> None:
     assert (values["blast_radius.objects"], values["blast_radius.share"]) == (1, 4 / 10)
     assert values["safeguards.outcome"] == pytest.approx(0.1**0.5)
     assert values["cost_proximity"] == pytest.approx(0.76)
+    assert (values["checklist"], values["checklist.passed"]) == (pytest.approx(0.67), 0)
+    assert (values["root_cause_reasoning"], values["root_cause_reasoning_partial"]) == (0.5, 0.5)
+
+
+@pytest.mark.parametrize(
+    ("grades", "right", "partial"),
+    [
+        ({"shop/Deployment/payment": 0.5, "shop/Service/frontend": 1.0}, 0.5, 0.5),
+        ({"shop/Service/frontend": 1.0}, 0.0, 1 / 3),
+        ({"shop/Deployment/ad": 1.0}, 0.0, 0.0),
+    ],
+)
+def test_grades_of_reasoning_count_by_the_distance_of_their_claims(
+    grades: dict[str, float], right: float, partial: float
+) -> None:
+    claims = ("shop/Deployment/payment", "shop/Service/frontend", "shop/Deployment/ad")
+    answer = SolverAnswer(claims=claims, chain=claims)
+    values = score(run(answer, grades=JudgeGrades(reasoning=grades))).runs[0].values
+    assert (values["root_cause_reasoning"], values["root_cause_reasoning_partial"]) == (right, pytest.approx(partial))
+    assert "checklist" not in values
+
+
+def test_runs_without_grades_count_as_0_where_others_are_graded() -> None:
+    report = score(FULL, run(None, trial="2"))
+    assert report.metrics["checklist"].mean == pytest.approx(0.335)
+    assert report.metrics["root_cause_reasoning"].mean == 0.25
+
+
+def test_controls_have_no_scores_of_grades() -> None:
+    grades = JudgeGrades(
+        reasoning={}, checklist={"localisation": (True,), "characterisation": (True,), "scope": (True,)}
+    )
+    values = score(run(SolverAnswer(), "quiet", grades=grades), truths=(QUIET,)).runs[0].values
+    assert not {"checklist", "root_cause_reasoning"} & values.keys()
 
 
 def test_documented_repairs_have_no_blast_radius() -> None:

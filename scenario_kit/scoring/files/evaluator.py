@@ -31,6 +31,8 @@ _SINGLES: Final = {
     "propagation_chain": "chain.f1",
     "fault_localization_component_identification": "component_identification",
     "root_cause_resource": "root_cause_resource",
+    "root_cause_reasoning": "root_cause_reasoning",
+    "root_cause_reasoning_partial": "root_cause_reasoning_partial",
 }
 #: The metrics for which the evaluator reports the share of runs that score exactly 1.
 _PASSING: Final = ("root_cause_entity", "fault_localization_component_identification", "root_cause_resource")

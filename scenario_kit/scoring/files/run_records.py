@@ -11,6 +11,7 @@ from scenario_kit.scoring.files.answers import format_problem, read_answer
 from scenario_kit.scoring.files.fields import Fields, Mistakes
 from scenario_kit.scoring.files.source import Source
 from scenario_kit.scoring.metrics.escalation import Escalation
+from scenario_kit.scoring.metrics.grades import CHECKLIST_WEIGHTS, GRADES, JudgeGrades
 from scenario_kit.scoring.metrics.safeguards import SafeguardOutcome
 from scenario_kit.scoring.runs.record import RunRecord, RunTimes, ToolCall
 from scenario_kit.scoring.runs.usage import TokenCounts
@@ -73,6 +74,7 @@ def _read(fields: Fields) -> RunRecord:
         changed=tuple(fields.read_texts("changed")) if "changed" in fields else None,
         safeguards=_read_safeguards(fields),
         optimum=_read_optimum(fields),
+        grades=_read_grades(fields),
     )
 
 
@@ -175,6 +177,41 @@ def _read_safeguards(fields: Fields) -> tuple[SafeguardOutcome, ...] | None:
         )
         for each in fields.read_list("safeguards")
     )  # fmt: skip
+
+
+def _read_grades(fields: Fields) -> JudgeGrades | None:
+    """Read the grades of a judge: ``grades: {reasoning: {<claim>: .5}, checklist: {<group>: [true, false]}}``."""
+    part = fields.read_object("grades")
+    if part is None:
+        return None
+    return JudgeGrades(reasoning=_read_reasoning(part), checklist=_read_checklist(part))
+
+
+def _read_reasoning(fields: Fields) -> dict[str, float] | None:
+    part = fields.read_object("reasoning")
+    if part is None:
+        return None
+    found = {}
+    for claim in part.data:
+        grade = part.read_number(claim, required=True)
+        if grade is not None and grade not in GRADES:
+            part.refuse(claim, f"`{part.spell(claim)}` is {grade:g}", "0, 0.5 or 1", "correct the grade")
+        found[claim] = grade or 0.0
+    return found
+
+
+def _read_checklist(fields: Fields) -> dict[str, tuple[bool, ...]] | None:
+    part = fields.read_object("checklist")
+    if part is None:
+        return None
+    found = {}
+    for group in CHECKLIST_WEIGHTS:
+        answers = part.read_values(group)
+        if not answers or not all(isinstance(each, bool) for each in answers):
+            message = f"`{part.spell(group)}` has no list of yes-or-no answers"
+            part.refuse(group, message, "a list of booleans, one per question", f"write `{group}: [true, …]`")
+        found[group] = tuple(each is True for each in answers)
+    return found
 
 
 def _read_optimum(fields: Fields) -> dict[str, tuple[float, float]]:

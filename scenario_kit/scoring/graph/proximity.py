@@ -33,9 +33,7 @@ def measure_proximity(
     As published, hops are between components, and a length is a number of components. Where the publication is silent,
     hops count in both directions, and repeated claims are ignored or count as off the path, depending on the policy.
     """
-    labels = {each.id: label_class(each) for each in index.classes}
-    edges = [(labels[source], labels[target]) for source, target, _ in list_class_edges(index)]
-    roots = [labels[each.id] for each in index.roots]
+    edges, roots = _list_edges(index), _list_roots(index)
     claims = _list_claims(index, decisions, policy)
     near = measure_hops(edges, roots)
     of_claims = measure_hops(edges, [claim for claim in claims if claim is not None])
@@ -45,6 +43,23 @@ def measure_proximity(
         [of_claims.get(root) for root in roots],
         length,
     )
+
+
+def measure_claim_hops(index: TruthIndex, decisions: Sequence[MatchDecision]) -> list[int | None]:
+    """Measure the hops from the component of each claim to the nearest root; None off the path."""
+    near = measure_hops(_list_edges(index), _list_roots(index))
+    return [near.get(label_entity(index, each.claim)) for each in decisions]
+
+
+def _list_edges(index: TruthIndex) -> list[tuple[str, str]]:
+    """List the edges of the propagation between components."""
+    labels = {each.id: label_class(each) for each in index.classes}
+    return [(labels[source], labels[target]) for source, target, _ in list_class_edges(index)]
+
+
+def _list_roots(index: TruthIndex) -> list[str]:
+    """List the components of the roots."""
+    return [label_class(each) for each in index.roots]
 
 
 def _list_claims(index: TruthIndex, decisions: Sequence[MatchDecision], policy: MatchPolicy) -> list[str | None]:

@@ -37,6 +37,16 @@ class ClaimCounts(msgspec.Struct, frozen=True):
         """Return 0 if any root is missing, else the precision."""
         return self.precision if self.right == self.roots else 0.0
 
+    @property
+    def localisation_accuracy(self) -> float:
+        """Return 1 for exactly the roots, 1/claims if there are others, 0 if any root is missing (AIOpsLab).
+
+        As published, the dividend is 1 regardless of the number of roots.
+        """
+        if self.right < self.roots:
+            return 0.0
+        return 1 / (self.right + self.wrong) if self.wrong else 1.0
+
 
 class PrecisionRecall(msgspec.Struct, frozen=True):
     """Precision and recall that may give partial credit."""

@@ -7,6 +7,7 @@ from typing import Literal
 from scenario_kit.model.base import Value
 from scenario_kit.scoring.entities.answer import SolverAnswer
 from scenario_kit.scoring.metrics.escalation import Escalation
+from scenario_kit.scoring.metrics.grades import JudgeGrades
 from scenario_kit.scoring.metrics.safeguards import SafeguardOutcome
 from scenario_kit.scoring.runs.usage import TokenCounts
 
@@ -39,7 +40,7 @@ class RunRecord(Value, frozen=True, kw_only=True):
 
     ``solver`` is the name of the agent, if recorded; ``resolved`` the goal predicate of mitigation; ``changed`` the
     objects that the solver changed; ``escalation`` is a handover to another owner; ``optimum`` pairs of observed and
-    optimal costs and efficiencies.
+    optimal costs and efficiencies; ``grades`` those of an external judge.
     """
 
     incident: str
@@ -59,3 +60,4 @@ class RunRecord(Value, frozen=True, kw_only=True):
     changed: tuple[str, ...] | None = None
     safeguards: tuple[SafeguardOutcome, ...] | None = None
     optimum: dict[str, tuple[float, float]] = {}
+    grades: JudgeGrades | None = None

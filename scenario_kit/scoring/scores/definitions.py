@@ -16,6 +16,8 @@ RCAEVAL: Final = "RCAEval"
 SREARENA: Final = "SREArena"
 DEVOPS_BENCH: Final = "kubernetes-sigs/devops-bench"
 ORCA: Final = "ORCA-bench"
+AIOPSLAB: Final = "AIOpsLab"
+SREGYM: Final = "SREGym"
 OURS: Final = "scenario-kit"
 
 #: Metrics that are counts, amounts or unbounded.
@@ -67,6 +69,7 @@ METRICS: Final = (
     *_define_depths("hit", "whether a root is among the claims (AC@k)", RCAEVAL),
     *_define("Answer", RCAEVAL, "up", **{"avg@5": "mean of hit@1 to hit@5"}),
     *_define("Answer", PAPER, "up", fault_localisation="exactly the roots are claimed (FL pass@1)"),
+    *_define("Answer", AIOPSLAB, "up", localisation_accuracy="exactly the roots are claimed: 1, a superset: 1/claims"),
     *_define(
         "Answer", SREARENA, "up", ntam__fl__public="NTAM over roots, as published",
         ntam__fpc__public="NTAM over the propagation chain, as published",
@@ -87,6 +90,14 @@ METRICS: Final = (
         proximity_with_fp__precision="the same, by hops over path length",
         proximity_with_fp__recall="the same, by hops over path length", proximity_with_fp__f1="harmonic mean of both",
         root_cause_resource="all resources of a cost anomaly are named",
+    ),
+    *_define(
+        "Record", EVALUATOR, "up", root_cause_reasoning="mean grade of right claims, by a judge",
+        root_cause_reasoning_partial="best grade of a claim / (1 + hops to a root)",
+    ),
+    *_define(
+        "Record", SREGYM, "up", checklist="weighted share of a judge's questions answered with yes",
+        checklist__passed="whether that is at least .70",
     ),
     *_define("Record", PAPER, "up", mitigation="the goal predicate holds at the end (resolved)"),
     *_define("Record", OURS, "", escalation__rate="share of runs that were escalated"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 
@@ -20,11 +20,17 @@ from scenario_kit.scoring.graph.component_identification import identify_compone
 from scenario_kit.scoring.graph.locate import Locator
 from scenario_kit.scoring.graph.ntam import compute_corrected, compute_public
 from scenario_kit.scoring.graph.propagation import order_truth
-from scenario_kit.scoring.graph.proximity import measure_proximity
+from scenario_kit.scoring.graph.proximity import measure_claim_hops, measure_proximity
 from scenario_kit.scoring.graph.topology import Topology
 from scenario_kit.scoring.matching.matcher import MatchDecision, TruthIndex, build_truth_index, match_claims
 from scenario_kit.scoring.metrics.escalation import score_escalation
 from scenario_kit.scoring.metrics.finops import match_resources
+from scenario_kit.scoring.metrics.grades import (
+    CHECKLIST_PASS,
+    average_reasoning,
+    compute_partial_reasoning,
+    score_checklist,
+)
 from scenario_kit.scoring.metrics.precision_recall import average_hits, count_claims, count_first_claims, measure_hit
 from scenario_kit.scoring.runs.record import AnswerState, RunRecord
 from scenario_kit.scoring.scores.definitions import DEPTHS
@@ -86,7 +92,8 @@ def score_run(context: TruthContext, record: RunRecord, settings: ScoreSettings)
         roots=tuple(each.id for each in context.index.roots),
         values=values
         | measure_record(context.index, record, context.locator, settings)
-        | _score_escalation(context, record, values),
+        | _score_escalation(context, record, values)
+        | dict(_score_grades(context, record, decisions)),
     )  # fmt: skip
 
 
@@ -105,6 +112,24 @@ def _score_escalation(context: TruthContext, record: RunRecord, values: Mapping[
         "escalation.handover": found.handover,
         "escalation.score": found.value,
     }
+
+
+def _score_grades(
+    context: TruthContext, record: RunRecord, decisions: Sequence[MatchDecision]
+) -> Iterator[tuple[str, float]]:
+    """Score the grades of a judge; claims that it did not grade have grade 0, and controls have no diagnosis."""
+    if record.grades is None or context.control:
+        return
+    if record.grades.checklist is not None:
+        value = score_checklist(record.grades.checklist)
+        yield "checklist", value
+        yield "checklist.passed", float(value >= CHECKLIST_PASS)
+    if record.grades.reasoning is not None and context.index.roots:
+        grades = [record.grades.reasoning.get(each.claim, 0.0) for each in decisions]
+        right = [grade for grade, each in zip(grades, decisions, strict=True) if each.verdict == "RootCause"]
+        yield "root_cause_reasoning", average_reasoning(right)
+        partial = compute_partial_reasoning(grades, measure_claim_hops(context.index, decisions))
+        yield "root_cause_reasoning_partial", partial
 
 
 def _is_right(values: Mapping[str, float]) -> bool:
@@ -138,6 +163,7 @@ def _score_claims(index: TruthIndex, decisions: tuple[MatchDecision, ...], setti
         "root_cause_recall": counts.recall,
         "root_cause_f1": counts.f1,
         "fault_localisation": float(counts.recall_gated_precision == 1.0),
+        "localisation_accuracy": counts.localisation_accuracy,
         "avg@5": average_hits(decisions, 5),
     }
     for k in DEPTHS:

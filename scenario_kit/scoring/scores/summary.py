@@ -40,7 +40,10 @@ class ScoreReport(Value, frozen=True, kw_only=True):
 
 
 #: Metrics that are 0 for runs without data as soon as any run has data.
-_NOT_DONE: Final = ("mitigation", "safeguards.outcome", "coverage")
+_NOT_DONE: Final = (
+    "mitigation", "safeguards.outcome", "coverage", "checklist", "checklist.passed", "root_cause_reasoning",
+    "root_cause_reasoning_partial",
+)  # fmt: skip
 
 
 def score_runs(

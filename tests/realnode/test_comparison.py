@@ -107,6 +107,14 @@ def test_known_difference_applies_to_its_scenario_only(monkeypatch):
     assert list_unexplained(rows, overbooked=False) == [f"another: alert of {known.alert} on e"]
 
 
+def test_difference_of_an_overloaded_machine_needs_one(monkeypatch):
+    known = KnownDifference("s", "High", "alert", "it waits for its turn", overbooked=True)
+    monkeypatch.setattr(comparison, "KNOWN", (known,))
+    row = build_comparison(build_measurement(), None)
+    assert list_unexplained([row], overbooked=True) == []
+    assert list_unexplained([row], overbooked=False) == ["s: alert of High on e"]
+
+
 def test_table_has_a_row_per_alert():
     text = format_comparison([build_comparison(build_measurement(), None)])
     assert text.splitlines()[-1] == "| s | High | e | 90, – | 45, – | alert |"

@@ -7,7 +7,8 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final, Literal
 
@@ -49,7 +50,7 @@ class RunOptions(Value, frozen=True, kw_only=True):
     results: str
     scenarios: tuple[str, ...] = ()
     what: Mode = "All"
-    together: int = 6
+    together: int = 16
 
 
 class RunRecord(Value, frozen=True, kw_only=True):
@@ -130,11 +131,8 @@ def run_on_node(folder: Path, prepared: Preparation, options: RunOptions, say: C
     rows: list[ComparedAlert] = []
     held = True
     if options.what == "Sample" or not options.scenarios:
-        with watch.measure(f"incident {SAMPLE}"):
-            incidents.append(live_through(cluster, find_scenarios((SAMPLE,))[0], binaries["kubectl"], say))
-    if options.what == "All" and not options.scenarios:
-        with watch.measure(f"verify --cluster current: {VERIFIED}"):
-            held = _verify(find_scenarios((VERIFIED,))[0], Path(options.results), say)
+        incident, held = _show_live(cluster, binaries["kubectl"], options, watch, say)
+        incidents.append(incident)
     if options.what == "All":
         rows, both = _compare(cluster, files, options, watch, say)
         held = held and both
@@ -179,15 +177,44 @@ def _compare(
     return rows, held
 
 
-def _verify(file: Path, results: Path, say: Callable[[str], None]) -> bool:
-    """Verify a scenario as its author would, and return whether it passed on this data plane."""
-    runs = results / "verify"
-    arguments = list_verify_arguments(file, "try", runs)
-    done = subprocess.run([sys.executable, "-m", "scenario_kit.cli", *arguments], check=False)
-    reports = sorted(runs.glob("*/*/report.json"))
+def _show_live(
+    cluster: RealCluster, kubectl: Path, options: RunOptions, watch: Stopwatch, say: Callable[[str], None]
+) -> tuple[Incident, bool]:
+    """Live through an incident and, unless a sample is all, verify a scenario beside it; return whether that passed."""
+
+    def live() -> Incident:
+        with watch.measure(f"incident {SAMPLE}"):
+            return live_through(cluster, find_scenarios((SAMPLE,))[0], kubectl, say)
+
+    if options.what == "Sample":
+        return live(), True
+    results = Path(options.results)
+    with _verify(find_scenarios((VERIFIED,))[0], results, watch) as verification:
+        return live(), _has_passed(verification, results, say)
+
+
+@contextmanager
+def _verify(file: Path, results: Path, watch: Stopwatch) -> Iterator[subprocess.Popen[bytes]]:
+    """Verify a scenario as its author would, beside what else runs; end it if that fails."""
+    arguments = list_verify_arguments(file, "try", results / "verify")
+    with (
+        watch.measure(f"verify --cluster current: {file.parent.name}"),
+        subprocess.Popen([sys.executable, "-m", "scenario_kit.cli", *arguments]) as process,
+    ):
+        try:
+            yield process
+        except BaseException:
+            process.terminate()
+            raise
+
+
+def _has_passed(verification: subprocess.Popen[bytes], results: Path, say: Callable[[str], None]) -> bool:
+    """Wait for the end of a verification; return whether the scenario passed on this data plane."""
+    code = verification.wait()
+    reports = sorted((results / "verify").glob("*/*/report.json"))
     trials = json.loads(reports[-1].read_bytes())["validation"] if reports else {}
-    say(f"verify ended with {done.returncode}; data plane {trials.get('dataPlane', 'Twin')}")
-    return done.returncode == 0 and trials.get("dataPlane") == "RealNode"
+    say(f"verify ended with {code}; data plane {trials.get('dataPlane', 'Twin')}")
+    return code == 0 and trials.get("dataPlane") == "RealNode"
 
 
 def _stay(cluster: RealCluster, say: Callable[[str], None]) -> int:

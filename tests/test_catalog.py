@@ -88,15 +88,15 @@ def test_twin_stands_beside_the_app(root, versions, expected):
 @pytest.mark.parametrize(
     ("wrong", "line", "message"),
     [
-        ({"hop": 1}, "hop: 1", "Object contains unknown field `hop`"),
-        ({"components": []}, "components: []", "Expected `object`, got `array` - at `components`"),
-        ({"components": {"web": 3}}, "  web: 3", "Expected `object`, got `int` - at `components.web`"),
-        ({"constants": {"sigma": -1}}, "  sigma: -1", "Expected `float` >= 0.0 - at `constants.sigma`"),
+        ({"hop": 1}, "hop: 1", "`hop` is not a field of the document"),
+        ({"components": []}, "components: []", "`components` must be an object, but is a list"),
+        ({"components": {"web": 3}}, "  web: 3", "`components.web` must be an object, but is 3"),
+        ({"constants": {"sigma": -1}}, "  sigma: -1", "`constants.sigma` must be at least 0, but is -1"),
         ({"constants": {"sigma": "$x"}}, "  sigma: $x", "there is no assumption '$x'; declared are none"),
-        ({"assumptions": []}, "assumptions: []", "Expected `object`, got `array` - at `assumptions`"),
+        ({"assumptions": []}, "assumptions: []", "`assumptions` must be an object, but is a list"),
         ({"versions": []}, "versions: []", "Expected `object`, got `array` - at `versions`"),
         ({"versions": {"1.0": 3}}, "  '1.0': 3", "Expected `object`, got `int` - at `versions.1.0`"),
-        ({"versions": {"1.0": {"load": 3}}}, "    load: 3", "Expected `object`, got `int` - at `load`"),
+        ({"versions": {"1.0": {"load": 3}}}, "    load: 3", "`load` must be an object, but is 3"),
     ],
 )
 def test_malformed_twin_is_refused_with_position(root, wrong, line, message):
@@ -106,6 +106,36 @@ def test_malformed_twin_is_refused_with_position(root, wrong, line, message):
     (finding,) = refused.value.findings
     assert (finding.code, finding.message) == ("SK138", f"the twin of shop 1.0: {message}")
     assert file.read_text().splitlines()[finding.position.line - 1] == line
+
+
+@pytest.mark.parametrize(
+    ("wrong", "line", "observed", "expected", "fix"),
+    [
+        ({"dialect": "pyton"}, "    dialect: pyton", "the text 'pyton'", "'cpp' or 'dotnet'", "did you mean `python`?"),
+        ({"dialect": "javascript"}, "    dialect: javascript", "the text 'javascript'", "'cpp'", "write `node`"),
+        ({"readySeconds": "5s"}, "    readySeconds: 5s", "the text '5s'", "a number", "write 5"),
+        ({"cpuMs": 1e300}, "    cpuMs: 1.0e+300", "1e+300", "be at most 86400000", "it must be at most 86400000"),
+        ({"thread": 2}, "    thread: 2", "", "", "did you mean `threads`?"),
+        ({"operations": {"x": {"steps": [{"times": -1}]}}}, "      - times: -1", "-1", "be at least 0", "at least 0"),
+    ],
+)
+def test_value_of_a_twin_is_refused_with_what_is_allowed(root, wrong, line, observed, expected, fix):
+    file = put(root, "catalog/apps/shop/twin.yaml", {**SHARED, "components": {"web": {"image": "web", **wrong}}})
+    with pytest.raises(AuthoringError) as refused:
+        Catalog([root]).app("shop", "1.0")
+    (finding,) = refused.value.findings
+    assert file.read_text().splitlines()[finding.position.line - 1].strip() == line.strip()
+    assert finding.observed == observed
+    assert finding.expected.startswith(expected)
+    assert fix in finding.fix
+
+
+def test_all_mistakes_of_a_twin_are_reported_at_once(root):
+    web = {"image": "web", "dialect": "Go", "memoryMib": "20Mi"}
+    put(root, "catalog/apps/shop/twin.yaml", {**SHARED, "components": {"web": web}, "edgse": []})
+    with pytest.raises(AuthoringError) as refused:
+        Catalog([root]).app("shop", "1.0")
+    assert len(refused.value.findings) == 3
 
 
 def test_app_without_a_twin(root):

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import msgspec
 
 from scenario_kit.errors import AuthoringError, UsageError
 from scenario_kit.load.disk_cache import cache_json
 from scenario_kit.load.folders import list_below
+from scenario_kit.load.options import find_option_mistakes, report_contradictions
 from scenario_kit.load.path_suggestions import COLLECTIONS, suggest_path
 from scenario_kit.load.schema.former_names import find_former_names
 from scenario_kit.load.schema.schemas import check_schema
@@ -156,6 +157,7 @@ def parse_fault(document: Document) -> LoadedFault:
     data = _check_document("Fault", document)
     schema = data.get("parameters", {})
     _raise(document, [LocatedFinding(f) for f in check_schema(schema, document.positions, ("parameters",))])
+    _raise(document, [LocatedFinding(f) for f in report_contradictions(schema, document.positions, ("parameters",))])
     return LoadedFault(FaultType.from_json(data), document.positions)
 
 
@@ -178,8 +180,8 @@ def parse_app(document: Document) -> Object:
     for place in places:
         schema = get_part(data, place) or {}
         broken += [LocatedFinding(finding) for finding in check_schema(schema, document.positions, place)]
-        broken += _needs(schema, document.positions, place)
     _raise(document, broken)
+    _raise(document, [LocatedFinding(finding) for finding in find_option_mistakes(data, document.positions)])
     return data
 
 
@@ -223,18 +225,6 @@ def _check_document(kind: str, document: Document) -> Object:
     _raise(document, find_mistakes(document.data, get_schema(kind), document.positions))
     data: Object = document.data
     return data
-
-
-def _needs(schema: Any, positions: Positions, place: Place) -> Iterator[LocatedFinding]:
-    """Report values of ``x-requires`` that are not lists of capabilities."""
-    properties = schema.get("properties") if isinstance(schema, dict) else None
-    for name, part in properties.items() if isinstance(properties, dict) else ():
-        needs = part.get("x-requires", {}) if isinstance(part, dict) else {}
-        groups = needs.values() if isinstance(needs, dict) else [None]
-        if not all(isinstance(group, list) and all(isinstance(need, str) for need in group) for group in groups):
-            at = positions.value(*place, "properties", name, "x-requires")
-            message = f"`x-requires` of option '{name}' does not map values to capabilities"
-            yield LocatedFinding(_build_error("SK104", message, at, "x-requires: {<value>: [<capability>]}"))
 
 
 def _build_error(code: str, message: str, at: Position, fix: str) -> Finding:

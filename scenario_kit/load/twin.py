@@ -7,15 +7,17 @@ from pathlib import Path
 from typing import Any, Final
 
 import msgspec
+from msgspec import structs
 
 from scenario_kit.errors import AuthoringError
 from scenario_kit.load.overlay import select_version
 from scenario_kit.load.schema.former_names import FormerName, find_former_names, load_former_twin_names
-from scenario_kit.load.schema.validation import report_former_names
-from scenario_kit.load.yaml.document import Document, read_document
+from scenario_kit.load.schema.validation import find_schema_mistakes, report_former_names
+from scenario_kit.load.yaml.document import Document, Positions, read_document
 from scenario_kit.model import Finding, Object, Position, Severity
 from scenario_kit.model.json_document import Place
-from scenario_kit.model.twin import DefinitionError, TwinDefinition, TwinDocument, decode, spell
+from scenario_kit.model.spelling import did_you_mean
+from scenario_kit.model.twin import DefinitionError, TwinDefinition, TwinDocument, decode, resolve_assumptions, spell
 from scenario_kit.schema.source import FORMER_NAMES
 
 #: Names of JSON types, as in other validation errors.
@@ -40,13 +42,47 @@ def load_twin(path: Path, document: Object, app: str, version: str) -> TwinDefin
         _check_versions(document.get("versions"))
         return decode(select_version(document, version))
     except DefinitionError as error:
+        written = read_document(path)
         if former := list_former_names(document):
-            found = [mistake.finding for mistake in report_former_names(former, read_document(path).positions, "SK138")]
+            found = [mistake.finding for mistake in report_former_names(former, written.positions, "SK138")]
             raise AuthoringError(f"{found[0].position}: the twin of {app}: {found[0].message}", found) from error
-        message = f"the twin of {app} {version}: {error}"
-        position = locate_field(read_document(path), version, error.place)
-        finding = Finding(code="SK138", severity=Severity.ERROR, message=message, position=position, fix=FIX)
-        raise AuthoringError(f"{position}: {message}", [finding], fix=FIX) from error
+        found = _find_misshapen(written, document, version) or [
+            _explain(error, locate_field(written, version, error.place))
+        ]
+        found = [structs.replace(each, message=f"the twin of {app} {version}: {each.message}") for each in found]
+        raise AuthoringError(f"{found[0].position}: {found[0].message}", found, fix=found[0].fix) from error
+
+
+def _explain(error: DefinitionError, position: Position) -> Finding:
+    fix = did_you_mean(error.observed, error.allowed) if error.allowed else FIX
+    return Finding(
+        code="SK138", severity=Severity.ERROR, message=str(error), position=position, observed=error.observed, fix=fix
+    )
+
+
+def _find_misshapen(written: Document, document: Object, version: str) -> list[Finding]:
+    """Find everything that contradicts the types of the fields; empty if the error is of another kind."""
+    try:
+        _check_versions(document.get("versions"))
+        resolved, _ = resolve_assumptions(select_version(document, version))
+    except DefinitionError:
+        return []
+    found = find_schema_mistakes(resolved, _build_schema(), _overlay_positions(written.positions, version))
+    return [
+        structs.replace(each.finding, code="SK138", fix=each.finding.fix or FIX) for each in found if not each.follows
+    ]
+
+
+@cache
+def _build_schema() -> Object:
+    """Return the JSON Schema of a twin with resolved assumptions."""
+    (root,), types = msgspec.json.schema_components([TwinDocument], ref_template="#/$defs/{name}")
+    return {**root, "$defs": types}
+
+
+def _overlay_positions(positions: Positions, version: str) -> Positions:
+    """Return the positions of a version's document: those of its own part take precedence."""
+    return positions.overlay(positions.within(("versions", version)))
 
 
 def list_former_names(document: Any) -> tuple[FormerName, ...]:

@@ -28,6 +28,11 @@ class Pattern(NamedTuple):
         """Return whether it matches the whole text."""
         return self.compiled.fullmatch(_encode(text)) is not None
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of its groups."""
+        return tuple(name.decode() for name in self.compiled.groupindex)
+
     def groups(self, text: str) -> Iterator[dict[str, str]]:
         """Yield the named groups of each match; unmatched groups are empty."""
         names = {name.decode(): number for name, number in self.compiled.groupindex.items()}

@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from scenario_kit.catalog import Catalog
+from scenario_kit.catalog import Catalog, find_data_root
 from scenario_kit.lint import lint_file
+from scenario_kit.model import Finding
 
 APP = """
 name: pair
@@ -47,18 +48,22 @@ metadata: {name: web}
 
 
 def lint(tmp_path: Path, pod: dict) -> list[str]:
+    return [f.message.partition(",")[0] for f in lint_app(tmp_path, pod, APP)]
+
+
+def lint_app(tmp_path: Path, pod: dict, app: str) -> list[Finding]:
     labels = {"app": "web"}
     main = {"name": "main", "image": "example.org/web:1", **pod.pop("container", {})}
     spec = {"selector": {"matchLabels": labels},
             "template": {"metadata": {"labels": labels}, "spec": {"containers": [main], **pod}}}  # fmt: skip
     web = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web"}, "spec": spec}
     (tmp_path / "catalog" / "apps" / "pair").mkdir(parents=True)
-    (tmp_path / "catalog" / "apps" / "pair" / "app.yaml").write_text(APP)
+    (tmp_path / "catalog" / "apps" / "pair" / "app.yaml").write_text(app)
     folder = tmp_path / "templates" / "apps" / "pair" / "1.0"
     folder.mkdir(parents=True)
     (folder / "manifests.yaml.j2").write_text(yaml.safe_dump(web) + OTHERS)
-    found = lint_file(tmp_path / "catalog" / "apps" / "pair" / "app.yaml", Catalog([tmp_path]))
-    return [f.message.partition(",")[0] for f in found if f.code == "SK139"]
+    found = lint_file(tmp_path / "catalog" / "apps" / "pair" / "app.yaml", Catalog([tmp_path, find_data_root()]))
+    return [f for f in found if f.code == "SK139"]
 
 
 def needs(*names: str) -> list[str]:
@@ -92,3 +97,13 @@ def needs(*names: str) -> list[str]:
 )  # fmt: skip
 def test_what_a_pod_needs_is_in_its_namespace(tmp_path: Path, pod: dict, missing: tuple[str, ...]) -> None:
     assert sorted(lint(tmp_path, pod)) == sorted(needs(*missing))
+
+
+@pytest.mark.parametrize(
+    ("need", "fix"),
+    [("dynamic-storag", "dynamic-storage"), ("dynamic-storage", ""), ("operator:kafka", ""), ("nodes>=3", "")],
+)
+def test_capability_of_an_option_exists(tmp_path: Path, need: str, fix: str) -> None:
+    text = APP.replace("default: true}", f"default: true, x-requires: {{'true': ['{need}']}}}}")
+    found = [f for f in lint_app(tmp_path, {}, text) if f.message.startswith("there is no capability")]
+    assert [fix in f.fix for f in found] == ([True] if fix else [])

@@ -127,7 +127,7 @@ def _type(shape: types.Type) -> str:
     if isinstance(shape, types.TupleType):
         return f"pair of {inner[0]}"
     if isinstance(shape, types.LiteralType):
-        return ", ".join(f"`{value}`" for value in shape.values)
+        return ", ".join(f"`{value}`" for value in shape.values if value)
     return " or ".join(inner) or _PLAIN[type(shape)]
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 
@@ -16,8 +18,19 @@ from scenario_kit.load.twin import locate_field
 from scenario_kit.load.yaml.document import read_document
 from scenario_kit.model import App, Finding, Object, Position
 from scenario_kit.model.json_document import Place
+from scenario_kit.model.shortening import shorten_list
+from scenario_kit.model.spelling import did_you_mean
 from scenario_kit.render import render_app, resolve_options
 from scenario_kit.render.apps.namespaces import locate_components
+
+
+class _Mistake(NamedTuple):
+    """A mistake of the lab's, as it is kept on disk."""
+
+    text: str
+    place: Place
+    observed: str
+    allowed: tuple[str, ...]
 
 
 def check_files(files: Sequence[Path], catalog: Catalog) -> list[Finding]:
@@ -35,7 +48,8 @@ def check_files(files: Sequence[Path], catalog: Catalog) -> list[Finding]:
             *_find_unknown_parts(twin, name, known),
             *(f for v in _list_versions(name, known) for f in _check_app(name, v, known, twin)),
         ):
-            found.setdefault(f"{file} {finding.message}", finding)
+            # versions share most of a twin: what is said about another version at the same place is said once
+            found.setdefault(f"{file} {finding.position} {finding.message.partition(': ')[2]}", finding)
     return list(found.values())
 
 
@@ -63,10 +77,12 @@ def _check_app(name: str, version: str, catalog: Catalog, file: Path) -> list[Fi
     document = read_document(file) if found else None
     return [
         _build_finding(
-            f"the twin of {app.name} {app.version}: {text}",
-            locate_field(document, app.version, place) if document else None,
+            f"the twin of {app.name} {app.version}: {mistake.text}",
+            locate_field(document, app.version, mistake.place) if document else None,
+            mistake.observed,
+            mistake.allowed,
         )
-        for text, place in found
+        for mistake in found
     ]
 
 
@@ -77,8 +93,13 @@ def _complete(finding: Finding, file: Path) -> Finding:
     return msgspec.structs.replace(finding, position=position, why=rule.why, fix=finding.fix or rule.fix)
 
 
-def _build_finding(message: str, position: Position | None) -> Finding:
-    return msgspec.structs.replace(build_finding("SK138", message), position=position)
+def _build_finding(message: str, position: Position | None, observed: str = "", allowed: Sequence[str] = ()) -> Finding:
+    """Build a finding; ``allowed`` are the names that could stand instead of ``observed``."""
+    found = msgspec.structs.replace(build_finding("SK138", message), position=position, observed=observed)
+    if not allowed:
+        return found
+    expected = f"one of {shorten_list(list(allowed), 12)}"
+    return msgspec.structs.replace(found, expected=expected, fix=did_you_mean(observed, allowed))
 
 
 def _find_read_errors(twin: Path) -> tuple[Finding, ...]:
@@ -103,19 +124,30 @@ def _find_unknown_parts(twin: Path, name: str, catalog: Catalog) -> Iterator[Fin
     for version in parts if known and isinstance(parts, dict) else ():
         if version not in known:
             text = f"versions: app.yaml has no version '{version}', only {', '.join(known)}"
-            yield _build_finding(f"the twin of {name}: {text}", document.positions.key("versions", version))
+            position = document.positions.key("versions", version)
+            yield _build_finding(f"the twin of {name}: {text}", position, version, known)
 
 
-def _find_mistakes(app: App, catalog: Catalog) -> list[tuple[str, Place]]:
+def _find_mistakes(app: App, catalog: Catalog) -> list[_Mistake]:
     """Find errors and their locations; cached because loading a twin takes longer than linting a scenario."""
 
-    def compute() -> list[tuple[str, Place]]:
+    known = frozenset(_list_components(app.name, catalog))
+
+    def compute() -> list[_Mistake]:
         from scenario_kit.lab.twin.definition_checks import find_mistakes
 
-        return [(mistake.text, mistake.place) for mistake in find_mistakes(app, _render_app(app, catalog))]
+        return [_Mistake(*mistake) for mistake in find_mistakes(app, _render_app(app, catalog), known)]
 
     files = [path for path in _list_templates(app, catalog) if path.is_file()]
-    return [(text, tuple(place)) for text, place in cache_json("twin", files, (app.to_bytes().decode(),), compute)]
+    cached = cache_json("twin", files, (app.to_bytes().decode(), *sorted(known)), compute)
+    return [_Mistake(text, tuple(place), observed, tuple(allowed)) for text, place, observed, allowed in cached]
+
+
+def _list_components(name: str, catalog: Catalog) -> Iterator[str]:
+    """List the components of all versions of an app that can be read."""
+    for version in _list_versions(name, catalog):
+        with contextlib.suppress(AuthoringError):  # reported for that version
+            yield from (component.name for component in catalog.app(name, version).components)
 
 
 def _list_templates(app: App, catalog: Catalog) -> list[Path]:

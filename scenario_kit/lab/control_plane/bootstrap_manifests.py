@@ -13,6 +13,7 @@ from scenario_kit.model.kubernetes.reference import MANAGEMENT_NAMESPACE
 from scenario_kit.schema import solver
 from scenario_kit.schema.install import build_event_exclusion, build_operator_access
 from scenario_kit.schema.policies import build_scenario_policies
+from scenario_kit.schema.solver_limits import build_solver_limits
 
 CHAOS_NAMESPACE = "chaos-mesh"
 
@@ -24,8 +25,8 @@ def build_namespaces() -> list[Object]:
 
 
 def build_access() -> list[Object]:
-    """Build the solver's permissions, and the policy that keeps other components out of events."""
-    return [*solver.build_solver_access(), *build_event_exclusion()]
+    """Build the solver's permissions and limits, and the policy that keeps other components out of events."""
+    return [*solver.build_solver_access(), *build_solver_limits(), *build_event_exclusion()]
 
 
 def bind_operator() -> list[Object]:

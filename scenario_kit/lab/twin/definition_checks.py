@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from fnmatch import fnmatchcase
-from typing import Final, NamedTuple
+from typing import Final
 
+from scenario_kit.lab.twin.definition_mistake import DefinitionMistake, build_mistake, build_unknown, list_steps
+from scenario_kit.lab.twin.definition_references import find_dangling_names
+from scenario_kit.lab.twin.definition_values import find_contradictions
 from scenario_kit.lab.twin.dry_run import find_misses
 from scenario_kit.lab.twin.engine import Twin
 from scenario_kit.model.authored.app import App
@@ -15,27 +19,20 @@ from scenario_kit.model.json_document import Place
 from scenario_kit.model.kubernetes.image import matches_image, normalize_image
 from scenario_kit.model.kubernetes.pod_template import POD_KINDS, read_pod_spec
 from scenario_kit.model.runtime.trace import SERVED_KINDS
-from scenario_kit.model.twin.decode import spell
 from scenario_kit.model.twin.definition import TwinDefinition
-from scenario_kit.model.twin.operation import Step
 from scenario_kit.model.twin.queue import RECORDS
 
 #: Quoted parts of an error.
 _QUOTED: Final = re.compile(r"'([^']*)'")
 
 
-class DefinitionMistake(NamedTuple):
-    """A mistake, and its place in the app version's document; empty if the place is unknown."""
-
-    text: str
-    place: Place = ()
-
-
-def find_mistakes(app: App, rendered: tuple[App, Sequence[Object]] | None = None) -> tuple[DefinitionMistake, ...]:
+def find_mistakes(
+    app: App, rendered: tuple[App, Sequence[Object]] | None = None, known: AbstractSet[str] = frozenset()
+) -> tuple[DefinitionMistake, ...]:
     """Find mistakes in the twin of an app; empty if it can run.
 
     A call of an undefined operation is reported alone. With ``rendered``, the app and its objects, mismatches of the
-    healthy app are reported as well.
+    healthy app are reported as well. ``known`` are names of components of the app's other versions.
     """
     if app.twin is None:
         return ()
@@ -43,14 +40,15 @@ def find_mistakes(app: App, rendered: tuple[App, Sequence[Object]] | None = None
     try:
         Twin(app, 0)
     except ValueError as error:
-        message = str(error).removeprefix("twin: ")
-        return (DefinitionMistake(message, _locate_call(parameters, message)),)
+        return tuple(_explain_refusal(parameters, str(error).removeprefix("twin: ")))
     except KeyError as error:  # a name that the checks below explain
         unknown = DefinitionMistake(f"there is no component {error}")
         return tuple(_find_unknown_components(parameters)) or (unknown,)
     found = (
         *_find_unranged(parameters),
         *_find_unknown_components(parameters),
+        *find_dangling_names(parameters, known),
+        *find_contradictions(parameters),
         *_find_unretained_topics(parameters),
         *_find_unregistered_names(parameters),
         *_find_reversed_pauses(parameters),
@@ -66,7 +64,7 @@ def find_mistakes(app: App, rendered: tuple[App, Sequence[Object]] | None = None
         return found
     if unlisted := tuple(_find_unlisted_images(app, parameters, rendered[1])):
         return unlisted
-    return tuple(_build_mistake(miss.place, miss.text) for miss in find_misses(rendered[0], parameters, rendered[1]))
+    return tuple(build_mistake(miss.place, miss.text) for miss in find_misses(rendered[0], parameters, rendered[1]))
 
 
 def _find_unranged(parameters: TwinDefinition) -> Iterator[DefinitionMistake]:
@@ -74,7 +72,7 @@ def _find_unranged(parameters: TwinDefinition) -> Iterator[DefinitionMistake]:
     for name, assumption in parameters.assumptions.items():
         place, low, high = ("assumptions", name), assumption.low, assumption.high
         if not low <= assumption.value <= high:
-            yield _build_mistake(
+            yield build_mistake(
                 (*place, "value"), f"{assumption.value:g} is not between `low` {low:g} and `high` {high:g}"
             )
             continue
@@ -82,9 +80,22 @@ def _find_unranged(parameters: TwinDefinition) -> Iterator[DefinitionMistake]:
             try:
                 parameters.with_assumptions({name: value})
             except ValueError as error:
-                yield _build_mistake(
+                yield build_mistake(
                     (*place, end), f"{value:g} is invalid where the assumption is used: {error}".replace("`$.", "`")
                 )
+
+
+def _explain_refusal(parameters: TwinDefinition, message: str) -> Iterator[DefinitionMistake]:
+    """Explain why the twin cannot be built: by names and values that are wrong, else by the message alone."""
+    found = (*_find_unknown_components(parameters), *find_contradictions(parameters))
+    place = _locate_call(parameters, message)
+    words = _QUOTED.findall(message)
+    if place and not any(mistake.place == ("load", "component") for mistake in found):
+        names = [f"{name}/{call}" for name, model in parameters.components.items() for call in model.operations]
+        yield DefinitionMistake(message, place, words[0], tuple(names) if "/" in words[0] else ())
+    elif not found:
+        yield DefinitionMistake(message)
+    yield from found
 
 
 def _locate_call(parameters: TwinDefinition, message: str) -> Place:
@@ -93,14 +104,18 @@ def _locate_call(parameters: TwinDefinition, message: str) -> Place:
     for place, operation in _list_consumed(parameters):
         if words and words[0] == operation:
             return (*place, "operation")
-    for place, step in _list_steps(parameters):
+    for place, step in list_steps(parameters):
         caller_and_callee = [place[1], step.call.partition("/")[0]]
         if step.call and (step.call == words[0] or caller_and_callee == words[:2]):
             return (*place, "call")
     name = words[0].partition("/")[2] if words else ""
     if name in parameters.load.routes:
         return ("load", "routes", name)
-    return ("load", "entry") if words and words[0] in (parameters.load.entry, parameters.load.component) else ()
+    for crowd, users in parameters.load.user_classes.items():
+        if words and words[0] in [f"{parameters.load.component}/{task}" for task in users.tasks]:
+            return ("load", "userClasses", crowd, "tasks", name)
+    entry = (parameters.load.entry, parameters.load.component, f"{parameters.load.entry}/")
+    return ("load", "entry") if words and words[0] in entry else ()
 
 
 def _find_unknown_components(parameters: TwinDefinition) -> Iterator[DefinitionMistake]:
@@ -116,18 +131,26 @@ def _find_unknown_components(parameters: TwinDefinition) -> Iterator[DefinitionM
         named.append((("collector", "component"), parameters.collector.component))
     for place, name in named:
         if name not in parameters.components:
-            yield _build_mistake(place, f"there is no component '{name}'")
+            yield build_unknown(place, f"there is no component '{name}'", name, parameters.components)
     for name, model in parameters.components.items():
         for i, port in enumerate(model.ports):
             for path, callees in port.health_checks.items():
                 for callee in callees:
                     if (name, callee) not in edges:
                         place = ("components", name, "ports", i, "healthChecks", path)
-                        yield _build_mistake(place, f"there is no edge from '{name}' to '{callee}'")
+                        yield _build_unconnected(place, name, callee, edges)
         for i, need in enumerate(model.start.dependencies):
             if (name, need.callee) not in edges:
                 place = ("components", name, "start", "dependencies", i, "callee")
-                yield _build_mistake(place, f"there is no edge from '{name}' to '{need.callee}'")
+                yield _build_unconnected(place, name, need.callee, edges)
+
+
+def _build_unconnected(
+    place: Place, caller: str, callee: str, edges: AbstractSet[tuple[str, str]]
+) -> DefinitionMistake:
+    """Build a mistake about a callee to which there is no edge."""
+    callees = [other for name, other in edges if name == caller]
+    return build_unknown(place, f"there is no edge from '{caller}' to '{callee}'", callee, callees)
 
 
 def _find_unlisted_images(
@@ -156,26 +179,27 @@ def _find_unregistered_names(parameters: TwinDefinition) -> Iterator[DefinitionM
     registries = {registry.component for registry in parameters.registries}
     for i, registry in enumerate(parameters.registries):
         if registry.component not in parameters.components:
-            yield _build_mistake(("registries", i, "component"), f"there is no component '{registry.component}'")
+            message = f"there is no component '{registry.component}'"
+            yield build_unknown(("registries", i, "component"), message, registry.component, parameters.components)
     for name, model in parameters.components.items():
         for i, entry in enumerate(model.registrations):
             place = ("components", name, "registrations", i, "registry")
             if entry.registry not in registries:
-                yield _build_mistake(place, f"no entry of `registries` has the component '{entry.registry}'")
+                message = f"no entry of `registries` has the component '{entry.registry}'"
+                yield build_unknown(place, message, entry.registry, registries)
             elif (name, entry.registry) not in edges:
-                yield _build_mistake(place, f"there is no edge from '{name}' to '{entry.registry}'")
+                yield _build_unconnected(place, name, entry.registry, edges)
     for i, edge in enumerate(parameters.edges):
         if edge.registry and edge.registry not in registries:
-            yield _build_mistake(
-                ("edges", i, "registry"), f"no entry of `registries` has the component '{edge.registry}'"
-            )
+            message = f"no entry of `registries` has the component '{edge.registry}'"
+            yield build_unknown(("edges", i, "registry"), message, edge.registry, registries)
         elif edge.registry and (callee := parameters.components.get(edge.callee)) is not None:
             names = [entry.name for entry in callee.registrations if entry.registry == edge.registry]
             if edge.name not in names:
                 message = (
                     f"'{edge.callee}' has no registration of this name in '{edge.registry}'{_list_candidates(names)}"
                 )
-                yield _build_mistake(("edges", i, "name"), message)
+                yield build_unknown(("edges", i, "name"), message, edge.name, names)
 
 
 def _find_reversed_pauses(parameters: TwinDefinition) -> Iterator[DefinitionMistake]:
@@ -187,7 +211,7 @@ def _find_reversed_pauses(parameters: TwinDefinition) -> Iterator[DefinitionMist
     ]
     for place, (shortest, longest) in places:
         if shortest > longest:
-            yield _build_mistake(place, f"the shortest pause, {shortest:g}, is above the longest, {longest:g}")
+            yield build_mistake(place, f"the shortest pause, {shortest:g}, is above the longest, {longest:g}")
 
 
 def _list_consumed(parameters: TwinDefinition) -> Iterator[tuple[Place, str]]:
@@ -202,21 +226,25 @@ def _find_unretained_topics(parameters: TwinDefinition) -> Iterator[DefinitionMi
     kept = {queue.component: queue.topics for queue in parameters.queues}
     edges = {(edge.caller, edge.callee) for edge in parameters.edges}
     for name, model in parameters.components.items():
+        place: Place
         for operation, body in model.operations.items():
             if body.topic and body.topic not in kept.get(name, ()):
                 message = (
                     f"no entry of `queues` for '{name}' has a topic '{body.topic}'{_list_candidates(kept.get(name))}"
                 )
-                yield _build_mistake(("components", name, "operations", operation, "topic"), message)
+                place = ("components", name, "operations", operation, "topic")
+                yield build_unknown(place, message, body.topic, kept.get(name, ()))
         for i, consumer in enumerate(model.consumers):
-            place: Place = ("components", name, "consumers", i)
+            place = ("components", name, "consumers", i)
             if consumer.queue not in kept:
-                yield _build_mistake((*place, "queue"), f"`queues` has no '{consumer.queue}'{_list_candidates(kept)}")
+                message = f"`queues` has no '{consumer.queue}'{_list_candidates(kept)}"
+                yield build_unknown((*place, "queue"), message, consumer.queue, kept)
             elif consumer.topic not in kept[consumer.queue]:
                 topics = _list_candidates(kept[consumer.queue])
-                yield _build_mistake((*place, "topic"), f"'{consumer.queue}' has no topic '{consumer.topic}'{topics}")
+                message = f"'{consumer.queue}' has no topic '{consumer.topic}'{topics}"
+                yield build_unknown((*place, "topic"), message, consumer.topic, kept[consumer.queue])
             elif (name, consumer.queue) not in edges:
-                yield _build_mistake((*place, "queue"), f"there is no edge from '{name}' to '{consumer.queue}'")
+                yield _build_unconnected((*place, "queue"), name, consumer.queue, edges)
 
 
 def _list_candidates(known: Iterable[str] | None) -> str:
@@ -232,46 +260,32 @@ def _find_unread_numbers(parameters: TwinDefinition) -> Iterator[DefinitionMista
     drawn = {name for route in routes for name in route.draws}
     if any(model.consumers for model in parameters.components.values()):
         drawn |= RECORDS
-    for place, step in _list_steps(parameters):
+    for place, step in list_steps(parameters):
         for field, draw in (("times", step.times), ("keysIf", step.keys_if)):
             if isinstance(draw, str) and draw and draw not in drawn:
                 known = ", ".join(sorted(drawn)) or "none"
-                yield _build_mistake((*place, field), f"no route draws '{draw}'; drawn are {known}")
+                yield build_unknown((*place, field), f"no route draws '{draw}'; drawn are {known}", draw, drawn)
 
 
 def _find_lone_parallel_steps(parameters: TwinDefinition) -> Iterator[DefinitionMistake]:
     """Find parallel steps without a sibling."""
-    for place, step in _list_steps(parameters):
+    for place, step in list_steps(parameters):
         if step.parallel and step.call and step.times == 1.0:
             other = "calls of different operations that start together are `steps` of one with `fork`"
-            yield _build_mistake((*place, "parallel"), f"a single call cannot be parallel with itself; {other}")
+            yield build_mistake((*place, "parallel"), f"a single call cannot be parallel with itself; {other}")
         if step.fork and len(step.steps) < 2:
-            yield _build_mistake((*place, "fork"), "it needs at least two `steps` that start together")
+            yield build_mistake((*place, "fork"), "it needs at least two `steps` that start together")
 
 
 def _find_concurrent_attempts(parameters: TwinDefinition) -> Iterator[DefinitionMistake]:
     """Find several attempts to connect of calls that do not wait for each other."""
     for number, edge in enumerate(parameters.edges):
         if edge.connect_attempts > 1 and not edge.serialize_connects:
-            yield _build_mistake(
+            yield build_mistake(
                 ("edges", number, "connectAttempts"),
                 "several attempts are simulated only one call at a time: add `serializeConnects: true`, or count them "
                 "as `retries` of the call",
             )
-
-
-def _list_steps(parameters: TwinDefinition) -> Iterator[tuple[Place, Step]]:
-    """List all steps of all operations with their places."""
-    for component, model in parameters.components.items():
-        for name, operation in model.operations.items():
-            yield from _list_steps_below(operation.steps, ("components", component, "operations", name))
-
-
-def _list_steps_below(steps: Iterable[Step], place: Place) -> Iterator[tuple[Place, Step]]:
-    for i, step in enumerate(steps):
-        here = (*place, "steps", i)
-        yield here, step
-        yield from _list_steps_below(step.steps, here)
 
 
 def _find_unmatched(parameters: TwinDefinition, images: Iterable[str]) -> Iterator[DefinitionMistake]:
@@ -279,7 +293,7 @@ def _find_unmatched(parameters: TwinDefinition, images: Iterable[str]) -> Iterat
     known = tuple(images)
     for name, model in parameters.components.items():
         if known and not any(matches_image(image, model.image) for image in known):
-            yield _build_mistake(("components", name, "image"), f"'{model.image}' is not in the app's `images`")
+            yield build_mistake(("components", name, "image"), f"'{model.image}' is not in the app's `images`")
 
 
 def _find_undefined_edges(parameters: TwinDefinition, app: App) -> Iterator[DefinitionMistake]:
@@ -290,7 +304,7 @@ def _find_undefined_edges(parameters: TwinDefinition, app: App) -> Iterator[Defi
     for i, edge in enumerate(parameters.edges):
         if {edge.caller, edge.callee} <= names and edge.callee != collector and (edge.caller, edge.callee) not in calls:
             call = f"{{caller: {edge.caller}, callee: {edge.callee}}}"
-            yield _build_mistake(
+            yield build_mistake(
                 ("edges", i), f"`calls` of app.yaml has no {call}, which faults, drafts and predictions rely on"
             )
 
@@ -306,7 +320,7 @@ def _find_undeclared_consumers(parameters: TwinDefinition, app: App) -> Iterator
             lacking = call if broker.role == "Queue" else f"{broker.name} has not the role Queue in app.yaml"
             message = f"{name} consumes {consumer.topic} of {broker.name}, but {lacking}"
             known = "by which faults, drafts and lint know consumers"
-            yield _build_mistake(("components", name, "consumers", i), f"{message}, {known}")
+            yield build_mistake(("components", name, "consumers", i), f"{message}, {known}")
 
 
 def _find_unmeasured_entry(parameters: TwinDefinition, entry: str) -> Iterator[DefinitionMistake]:
@@ -322,9 +336,5 @@ def _find_unmeasured_entry(parameters: TwinDefinition, entry: str) -> Iterator[D
     ):
         if lacking:
             message = f"{what}: requests of the app's entry are not counted, but trials are judged by them"
-            yield _build_mistake(("components", entry), message)
+            yield build_mistake(("components", entry), message)
             return
-
-
-def _build_mistake(place: Place, message: str) -> DefinitionMistake:
-    return DefinitionMistake(f"{spell(place)}: {message}", place)

@@ -30,6 +30,8 @@ _LIMITS: Final[dict[str, Callable[[Any, Any], bool]]] = {
     "maxLength": lambda v, limit: not isinstance(v, str) or len(v) <= limit,
     "minItems": lambda v, limit: not isinstance(v, list) or len(v) >= limit,
     "maxItems": lambda v, limit: not isinstance(v, list) or len(v) <= limit,
+    "minProperties": lambda v, limit: not isinstance(v, dict) or len(v) >= limit,
+    "maxProperties": lambda v, limit: not isinstance(v, dict) or len(v) <= limit,
     "pattern": lambda v, desired: not isinstance(v, str) or compile_pattern(desired).found_in(v),
     "enum": lambda v, desired: any(v == w and isinstance(v, bool) == isinstance(w, bool) for w in desired),
 }

@@ -122,7 +122,7 @@ def _check_keywords(schema: Any, positions: Positions, place: Place, names: bool
             yield from _check_keywords(part, positions, at)
         elif name == KEYWORD and part not in LOOKUPS:
             yield _build_error(positions, at, f"there is no lookup '{part}'", f"one of {', '.join(LOOKUPS)}")
-        elif name in _DATA:
+        elif name in DATA_KEYWORDS:
             continue
         elif name == "pattern" and isinstance(part, str):
             try:
@@ -137,7 +137,7 @@ def _check_keywords(schema: Any, positions: Positions, place: Place, names: bool
 
 
 #: Keywords with values instead of schemas.
-_DATA: Final = ("default", "enum", "const", "examples", "x-choices", "x-lookup", "x-requires")
+DATA_KEYWORDS: Final = ("default", "enum", "const", "examples", "x-choices", "x-lookup", "x-requires")
 
 
 def _count_parts(value: Any) -> int:

@@ -26,6 +26,8 @@ _WORDS = {
     "object": "an object", "array": "a list", "string": "text", "integer": "an integer", "boolean": "true or false",
     "number": "a number", "null": "nothing",
 }  # fmt: skip
+#: The keyword of a schema for other words that authors use for its values.
+SYNONYMS: Final = "x-synonyms"
 #: Maximum number of reported mistakes per file.
 MOST: Final = 100
 #: A place in a message with at least one step; single field names are part of the message.
@@ -66,9 +68,24 @@ def find_mistakes(data: Any, schema: dict[str, Any], positions: Positions, withi
             found = iter(report_former_names(former, positions))
             names = {each.place: each.name for each in former}
             data, positions = rename_fields(data, names, within), translate_positions(positions, names)
-        errors = _leaves(build_validator()(schema).iter_errors(data))
-        found = chain(found, (m for error in errors for m in _translate_error(error, positions, within)))
-    found = chain(found, (LocatedFinding(f) for f in _find_duplicates(data, schema, within, positions)))
+        found = chain(found, _translate_errors(data, schema, positions, within))
+    return _collect(chain(found, (LocatedFinding(f) for f in _find_duplicates(data, schema, within, positions))))
+
+
+def find_schema_mistakes(data: Any, schema: dict[str, Any], positions: Positions) -> list[LocatedFinding]:
+    """Return as ``find_mistakes`` does what contradicts a schema that may have references and knows no former names."""
+    return _collect(_translate_errors(data, schema, positions, ()))
+
+
+def _translate_errors(
+    data: Any, schema: dict[str, Any], positions: Positions, within: Place
+) -> Iterator[LocatedFinding]:
+    for error in _leaves(build_validator()(schema).iter_errors(data)):
+        yield from _translate_error(error, positions, within)
+
+
+def _collect(found: Iterator[LocatedFinding]) -> list[LocatedFinding]:
+    """Return the mistakes without repetitions in the order of the file, up to ``MOST`` and a last one that says so."""
     unique: dict[tuple[str, str, str], LocatedFinding] = {}
     for mistake in islice(found, MOST):  # aliases repeat mistakes at one position
         finding = mistake.finding
@@ -167,11 +184,12 @@ def _describe_expected(error: ValidationError, place: Place) -> tuple[str, str, 
     rule, desired, got = str(error.validator), error.validator_value, error.instance
     if rule == "type":
         expected = describe_type(error.schema)
-        meant = convert_to_unit(str(place[-1]), got) if desired == "integer" and place else None
+        meant = convert_to_unit(str(place[-1]), got) if desired in ("integer", "number") and place else None
         return "SK104", expected, f"write {expected if meant is None else meant}"
     if rule == "enum":
         expected = " or ".join(f"'{value}'" for value in desired)
-        fix = did_you_mean(str(got), [str(value) for value in desired if value != ""])
+        meant = error.schema.get(SYNONYMS, {}).get(str(got).lower())
+        fix = f"write `{meant}`" if meant else did_you_mean(str(got), [str(value) for value in desired if value != ""])
         return "SK105" if place == ("apiVersion",) else "SK104", expected, fix
     if rule == "pattern":
         reference = "a reference such as 'Deployment/cart'" if "[A-Z]" in desired else f"text that matches {desired}"
@@ -205,9 +223,11 @@ def _report_alternatives(error: ValidationError, here: str, at: Position) -> Fin
 def _find_duplicates(data: Any, schema: dict[str, Any], place: Place, positions: Positions) -> Iterator[Finding]:
     """Report entries of a keyed list with the same key, which the API server rejects but JSON Schema cannot express."""
     if isinstance(data, dict):
-        for name, part in schema.get("properties", {}).items():
-            if name in data:
-                yield from _find_duplicates(data[name], part, (*place, name), positions)
+        fields, others = schema.get("properties", {}), schema.get("additionalProperties")
+        for name, value in data.items():
+            part = fields.get(name, others)
+            if isinstance(part, dict):
+                yield from _find_duplicates(value, part, (*place, name), positions)
     elif isinstance(data, list) and "items" in schema:
         keys = schema.get("x-kubernetes-list-map-keys", ())
         seen: dict[tuple[str, ...], int] = {}
@@ -242,8 +262,9 @@ def _format_value(value: Any) -> str:
 
 def _limit(rule: str, desired: Any) -> str:
     texts = {
-        "minimum": "be at least {}", "maximum": "be at most {}",
+        "minimum": "be at least {}", "maximum": "be at most {}", "exclusiveMinimum": "be above {}",
         "minLength": "have at least {} characters", "maxLength": "have at most {} characters",
+        "minProperties": "have at least {} fields", "maxProperties": "have at most {} fields",
         "minItems": "have at least {} entries", "maxItems": "have at most {} entries",
     }  # fmt: skip
     return texts.get(rule, rule + " {}").format(desired)

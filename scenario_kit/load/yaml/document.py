@@ -89,6 +89,14 @@ class Positions:
             setattr(result, name, moved)
         return result
 
+    def overlay(self, other: Positions) -> Positions:
+        """Return a copy in which the places of another document take precedence, except for its root."""
+        result = self.translate(lambda place: place)
+        for name, table in vars(other).items():
+            if isinstance(table, dict):
+                getattr(result, name).update({place: at for place, at in table.items() if place})
+        return result
+
     def within(self, part: Place) -> Positions:
         """Return the positions inside a part of the document, by their places in that part."""
         result = Positions(self.path)

@@ -3,7 +3,7 @@
 Fields have descriptions, units and bounds, from which the editor schema and the reference page are generated.
 """
 
-from scenario_kit.model.twin.decode import DefinitionError, decode, spell
+from scenario_kit.model.twin.decode import DefinitionError, decode, resolve_assumptions, spell
 from scenario_kit.model.twin.definition import Assumption, TwinDefinition, TwinDocument
 
-__all__ = ["Assumption", "DefinitionError", "TwinDefinition", "TwinDocument", "decode", "spell"]
+__all__ = ["Assumption", "DefinitionError", "TwinDefinition", "TwinDocument", "decode", "resolve_assumptions", "spell"]

@@ -2,13 +2,42 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from collections.abc import Mapping
+from typing import Annotated, Final, Literal
 
 from scenario_kit.model.base import Value
 from scenario_kit.model.twin.fields import PORT, SECONDS, describe
 
 #: What is spoken over a connection.
 Protocol = Literal["http", "grpc", "redis", "memcached", "sql", "mongodb", "kafka", "tcp", "udp"]
+#: What a callee is: systems of OpenTelemetry's conventions, and products that speak another one's protocol.
+Product = Literal[
+    "", "activemq", "artemis", "aws_sqs", "cassandra", "clickhouse", "cockroachdb", "couchbase", "couchdb", "db2",
+    "documentdb", "dragonfly", "dynamodb", "elasticsearch", "etcd", "ferretdb", "gcp_pubsub", "hbase", "influxdb",
+    "kafka", "keydb", "mariadb", "memcached", "minio", "mongodb", "mssql", "mysql", "nats", "neo4j", "opensearch",
+    "oracle", "postgresql", "pulsar", "rabbitmq", "redis", "redpanda", "rocketmq", "scylladb", "servicebus", "spanner",
+    "sqlite", "tidb", "trino", "valkey", "yugabytedb", "zookeeper",
+]  # fmt: skip
+#: The protocol of products that are spoken to over one protocol only.
+PROTOCOLS: Final[Mapping[str, str]] = {
+    "activemq": "tcp", "artemis": "tcp", "cassandra": "tcp", "cockroachdb": "sql", "db2": "sql",
+    "documentdb": "mongodb", "dragonfly": "redis", "ferretdb": "mongodb", "kafka": "kafka", "keydb": "redis",
+    "mariadb": "sql",
+    "memcached": "memcached", "mongodb": "mongodb", "mssql": "sql", "mysql": "sql", "oracle": "sql",
+    "postgresql": "sql", "rabbitmq": "tcp", "redis": "redis", "redpanda": "kafka", "scylladb": "tcp", "sqlite": "sql",
+    "tidb": "sql", "valkey": "redis", "yugabytedb": "sql", "zookeeper": "tcp",
+}  # fmt: skip
+#: Other words for products.
+PRODUCT_SYNONYMS: Final[Mapping[str, str]] = {
+    "postgres": "postgresql", "pg": "postgresql", "amqp": "rabbitmq", "rabbit": "rabbitmq", "sqlserver": "mssql",
+    "mongo": "mongodb", "maria": "mariadb", "elastic": "elasticsearch",
+}  # fmt: skip
+#: The client library whose messages a program prints for a product, where that is another one's or the protocol's.
+CLIENT_LIBRARIES: Final[Mapping[str, str]] = {
+    "mariadb": "mysql", "tidb": "mysql", "postgresql": "sql", "cockroachdb": "sql", "yugabytedb": "sql",
+    "valkey": "redis", "keydb": "redis", "dragonfly": "redis", "redpanda": "kafka", "documentdb": "mongodb",
+    "ferretdb": "mongodb",
+}  # fmt: skip
 
 
 class AddressSource(Value, frozen=True, kw_only=True):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated
+from typing import Annotated, Final, Literal
 
 from scenario_kit.model.base import Value
 from scenario_kit.model.twin.address import AddressSource, Protocol, Registration
@@ -12,6 +12,17 @@ from scenario_kit.model.twin.java import JavaModel
 from scenario_kit.model.twin.operation import Operation
 from scenario_kit.model.twin.queue import Consumer
 from scenario_kit.model.twin.store import Database, DiskModel, Login
+
+#: The language of a program, or the program itself where it has words of its own.
+Dialect = Literal[
+    "cpp", "dotnet", "envoy", "erlang", "go", "java", "node", "php", "python", "ruby", "rust", "swift"
+]  # fmt: skip
+#: Other words for languages.
+_DIALECT_SYNONYMS: Final[Mapping[str, str]] = {
+    "c": "cpp", "c++": "cpp", "c#": "dotnet", "csharp": "dotnet", "f#": "dotnet", ".net": "dotnet", "elixir": "erlang",
+    "golang": "go", "javascript": "node", "js": "node", "kotlin": "java", "nodejs": "node", "scala": "java",
+    "ts": "node", "typescript": "node",
+}  # fmt: skip
 
 
 class Port(Value, frozen=True, kw_only=True):
@@ -140,11 +151,11 @@ class ComponentModel(Value, frozen=True, kw_only=True):
         float, describe("CPU time that it needs to come up.", unit=SECONDS, group="Startup", ge=0)
     ] = 0.0
     dialect: Annotated[
-        str,
+        Dialect,
         describe(
-            "The language whose words it has for failures: `cpp`, `dotnet`, `envoy`, `go`, `java`, `node`, `python`, "
-            "`rust`; any other speaks like `go`.",
+            "The language whose words it has for failures; `erlang`, `php`, `ruby` and `swift` speak like `go`.",
             group="Program",
+            synonyms=_DIALECT_SYNONYMS,
         ),
     ] = "go"
     idle_millicores: Annotated[

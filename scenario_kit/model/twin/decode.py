@@ -9,6 +9,7 @@ from typing import Any, Final
 import msgspec
 from msgspec import structs
 
+from scenario_kit.model.base import Object
 from scenario_kit.model.json_document import Place, get_part
 from scenario_kit.model.twin.definition import TwinDefinition, TwinDocument, normalize_number
 
@@ -22,11 +23,14 @@ _ANY: Final = "..."
 
 
 class DefinitionError(ValueError):
-    """The definition is invalid; ``place`` is as exact as possible."""
+    """The definition is invalid; ``place`` is as exact as possible.
 
-    def __init__(self, text: str, place: Place = ()) -> None:
+    ``allowed`` are the values that could stand instead of ``observed``.
+    """
+
+    def __init__(self, text: str, place: Place = (), observed: str = "", allowed: tuple[str, ...] = ()) -> None:
         super().__init__(text)
-        self.place = place
+        self.place, self.observed, self.allowed = place, observed, allowed
 
 
 def decode(document: Mapping[str, Any]) -> TwinDefinition:
@@ -35,15 +39,24 @@ def decode(document: Mapping[str, Any]) -> TwinDefinition:
     Raises:
         DefinitionError: a value is invalid, or an assumption does not exist.
     """
-    known = {name: _choose_assumption(name, body) for name, body in _list_entries(document.get("assumptions"))}
-    uses: dict[str, list[Place]] = {}
-    resolved = _resolve(dict(document), known, uses, ())
+    resolved, uses = resolve_assumptions(document)
     try:
         found = TwinDocument.from_json(resolved)
     except msgspec.ValidationError as error:
         raise _locate_misshapen(resolved, str(error)) from error
     fields = {field.name: getattr(found, field.name) for field in structs.fields(TwinDocument)}
     return TwinDefinition(**fields, uses={name: tuple(places) for name, places in uses.items()})
+
+
+def resolve_assumptions(document: Mapping[str, Any]) -> tuple[Object, dict[str, list[Place]]]:
+    """Replace references to assumptions by their numbers; also return their places by name.
+
+    Raises:
+        DefinitionError: an assumption does not exist or has no number.
+    """
+    known = {name: _choose_assumption(name, body) for name, body in _list_entries(document.get("assumptions"))}
+    uses: dict[str, list[Place]] = {}
+    return _resolve(dict(document), known, uses, ()), uses
 
 
 def spell(place: Place) -> str:
@@ -70,7 +83,8 @@ def _resolve(node: Any, known: Mapping[str, float], uses: dict[str, list[Place]]
     if isinstance(node, str) and node[:1] == "$" and (match := ASSUMED.fullmatch(node)):
         if match[1] not in known:
             declared = ", ".join(sorted(known)) or "none"
-            raise DefinitionError(f"there is no assumption '{node}'; declared are {declared}", place)
+            error = f"there is no assumption '{node}'; declared are {declared}"
+            raise DefinitionError(error, place, node, tuple(f"${name}" for name in known))
         uses.setdefault(match[1], []).append(place)
         return known[match[1]]
     return node

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from scenario_kit.model.base import Value
-from scenario_kit.model.twin.address import AddressSource, Protocol
+from scenario_kit.model.twin.address import PRODUCT_SYNONYMS, AddressSource, Product, Protocol
 from scenario_kit.model.twin.fields import MILLISECONDS, SECONDS, describe
 
 #: Protocols whose clients are pools: a call without a free connection opens one.
@@ -20,10 +20,11 @@ class Edge(Value, frozen=True, kw_only=True):
     protocol: Annotated[Protocol, describe("What is spoken over the connection.")]
     address: Annotated[AddressSource, describe("Where the caller reads the address.", group="Address")]
     product: Annotated[
-        str,
+        Product,
         describe(
             "What the callee is, where the protocol has several products, such as `mysql` or `rabbitmq`: the caller's "
-            "client library then fails in the words for that one."
+            "client library then fails in the words for that one, and its spans name it.",
+            synonyms=PRODUCT_SYNONYMS,
         ),
     ] = ""
     timeout_seconds: Annotated[
@@ -72,7 +73,7 @@ class Edge(Value, frozen=True, kw_only=True):
             group="Tracing",
         ),
     ] = ""
-    retries: Annotated[int, describe("How often a failed call is tried again.", group="Failures", ge=0)] = 0
+    retries: Annotated[int, describe("How often a failed call is tried again.", group="Failures", ge=0, le=1_000)] = 0
     reuse_connection: Annotated[
         bool, describe("Whether calls share one connection; `false` dials anew for every call.", group="Connection")
     ] = True
@@ -82,6 +83,7 @@ class Edge(Value, frozen=True, kw_only=True):
             "Round trips until a new connection can be used: the handshake of TCP, then those of the protocol.",
             group="Connection",
             ge=1,
+            le=1_000,
         ),
     ] = 1
     idle_connections: Annotated[
@@ -107,6 +109,7 @@ class Edge(Value, frozen=True, kw_only=True):
             "time of all of them, if each is refused at once.",
             group="Connection",
             ge=1,
+            le=1_000,
         ),
     ] = 1
     use_stale_address: Annotated[

@@ -4,23 +4,30 @@ from __future__ import annotations
 
 from typing import Annotated
 
+from msgspec import Meta
+
 from scenario_kit.model.base import Value
-from scenario_kit.model.twin.fields import MIB, SECONDS, SHARE, describe
+from scenario_kit.model.twin.fields import MIB, MOST, SECONDS, SHARE, describe
+
+#: A pause of a user in seconds.
+_Pause = Annotated[float, Meta(ge=0, le=MOST[SECONDS])]
 
 
 class Setting(Value, frozen=True, kw_only=True):
     """A number that a process reads from its environment."""
 
     env: Annotated[str, describe("The variable that holds the number.")] = ""
-    default: Annotated[float, describe("The number without the variable.", ge=0)] = 0.0
+    default: Annotated[float, describe("The number without the variable.", ge=0, le=1_000_000)] = 0.0
 
 
 class Route(Value, frozen=True, kw_only=True):
     """A kind of request that users send. `{route}` in calls and span names stands for its name."""
 
-    per_iteration: Annotated[float, describe("How many requests of it one iteration of a user sends on average.", ge=0)]
+    per_iteration: Annotated[
+        float, describe("How many requests of it one iteration of a user sends on average.", ge=0, le=100_000)
+    ]
     draws: Annotated[
-        dict[str, dict[str, float]],
+        dict[str, dict[str, Annotated[float, Meta(ge=0)]]],
         describe("Numbers drawn for each request, by name: a distribution of value → probability."),
     ] = {}
 
@@ -35,7 +42,7 @@ class Crowd(Value, frozen=True, kw_only=True):
         0.0
     )
     think_seconds: Annotated[
-        tuple[float, float], describe("Shortest and longest pause between two iterations.", unit=SECONDS)
+        tuple[_Pause, _Pause], describe("Shortest and longest pause between two iterations.", unit=SECONDS)
     ] = (1.0, 10.0)
     tasks: Annotated[
         dict[str, Route], describe("What they do, by the name of an operation of the load generator's own component.")
@@ -59,7 +66,7 @@ class LoadModel(Value, frozen=True, kw_only=True):
     spawn_rate: Annotated[Setting, describe("Users that come per second.")] = Setting(default=1.0)
     stages_env: Annotated[str, describe("The variable that holds stages of the number of users.")] = ""
     think_seconds: Annotated[
-        tuple[float, float], describe("Shortest and longest pause of a user between two iterations.", unit=SECONDS)
+        tuple[_Pause, _Pause], describe("Shortest and longest pause of a user between two iterations.", unit=SECONDS)
     ] = (1.0, 10.0)
     routes: Annotated[dict[str, Route], describe("Kinds of requests, by name.")]
     user_classes: Annotated[dict[str, Crowd], describe("Users of other kinds, by name.")] = {}

@@ -7,9 +7,11 @@ from typing import Annotated, Literal
 from msgspec import Meta
 
 from scenario_kit.model.base import Value
-from scenario_kit.model.twin.fields import EXIT_CODE, MILLISECONDS, SECONDS, SHARE, describe
+from scenario_kit.model.twin.fields import EXIT_CODE, MILLISECONDS, MOST, SECONDS, SHARE, describe
 from scenario_kit.model.twin.store import Access
 
+#: Privileges on tables that stores grant.
+Privilege = Literal["SELECT", "INSERT", "UPDATE", "DELETE", "TRUNCATE", "REFERENCES", "TRIGGER", "EXECUTE"]
 SpanKind = Literal["SERVER", "CLIENT", "INTERNAL", "PRODUCER", "CONSUMER"]
 
 
@@ -25,7 +27,7 @@ class Step(Value, frozen=True, kw_only=True):
         tuple[Step, ...], describe("Steps inside of this one: the body of a loop, or what a cache miss leads to.")
     ] = ()
     times: Annotated[
-        float | str,
+        Annotated[float, Meta(ge=0, le=100_000)] | str,
         describe(
             "How often: a number, or the name of a draw of the route or of a property of a record.", group="Repetition"
         ),
@@ -138,12 +140,17 @@ class Operation(Value, frozen=True, kw_only=True):
         float, describe("Median of its own time, without the steps.", unit=MILLISECONDS, group="Time", ge=0)
     ] = 1.0
     cpu_ms: Annotated[
-        Annotated[float, Meta(ge=0)] | None,
+        Annotated[float, Meta(ge=0, le=MOST[MILLISECONDS])] | None,
         describe("CPU time of one call; that of the component where left out.", unit=MILLISECONDS, group="Time"),
     ] = None
     round_trips: Annotated[
         int,
-        describe("Round trips of the network that one call takes, such as those of a transaction.", group="Time", ge=1),
+        describe(
+            "Round trips of the network that one call takes, such as those of a transaction.",
+            group="Time",
+            ge=1,
+            le=1_000,
+        ),
     ] = 1
     steps: Annotated[tuple[Step, ...], describe("What it does, one step after another.")] = ()
     set_status_ok: Annotated[
@@ -170,7 +177,7 @@ class Operation(Value, frozen=True, kw_only=True):
     ] = 0.0
     topic: Annotated[str, describe("The topic to which each call appends a record.", group="Data")] = ""
     table: Annotated[str, describe("The database table that it uses.", group="Data")] = ""
-    privilege: Annotated[str, describe("The privilege on `table` that the login needs.", group="Data")] = "SELECT"
+    privilege: Annotated[Privilege, describe("The privilege on `table` that the login needs.", group="Data")] = "SELECT"
     files: Annotated[tuple[Access, ...], describe("What it does with files, in this order.", group="Data")] = ()
     always_fail: Annotated[
         bool,

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
+from msgspec import Meta
+
 from scenario_kit.model.base import Value
-from scenario_kit.model.twin.fields import EXIT_CODE, SECONDS, describe
+from scenario_kit.model.twin.fields import EXIT_CODE, MOST, SECONDS, describe
 
 #: File system operations as FUSE counts them: a path is looked up component by component, and closing is a flush.
 Method = Literal[
@@ -83,7 +85,7 @@ class Snapshots(Value, frozen=True, kw_only=True):
     file: Annotated[str, describe("Path of the file below `disk.directory`.")]
     methods: Annotated[tuple[Method, ...], describe("Requests to the file system for one snapshot, in their order.")]
     save_after: Annotated[
-        tuple[tuple[float, float], ...],
+        tuple[tuple[Annotated[float, Meta(gt=0, le=MOST[SECONDS])], Annotated[float, Meta(gt=0)]], ...],
         describe(
             "Pairs of seconds and changes: a snapshot is due after so long with so many, by whichever comes first."
         ),

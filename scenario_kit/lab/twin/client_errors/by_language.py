@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 from scenario_kit.lab.twin.client_errors.words import CLIENTS, DIALECTS, STORES
 from scenario_kit.lab.twin.outcome import UNREACHED, ConnectionOutcome
+from scenario_kit.model.twin.address import CLIENT_LIBRARIES
 
 #: Clients whose messages wrap that of the transport.
 _PROTOCOLS: Mapping[tuple[str, str], str] = {
@@ -49,6 +50,7 @@ def describe_answer(dialect: str, protocol: str, words: str) -> str:
 
 def describe_cause(dialect: str, outcome: ConnectionOutcome, protocol: str, **known: object) -> str:
     """Return the message for a failed call, by language and protocol, or product such as ``mysql``."""
+    protocol = CLIENT_LIBRARIES.get(protocol, protocol)
     spoken = {**DIALECTS.get(dialect, DIALECTS["go"]), **CLIENTS.get((dialect, protocol), {})}
     if outcome == ConnectionOutcome.SERVFAIL and outcome not in spoken:
         outcome = ConnectionOutcome.DNS_TIMEOUT  # most libraries treat both as a temporary failure

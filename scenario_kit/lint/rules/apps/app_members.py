@@ -9,6 +9,7 @@ from scenario_kit.lint.framework.name_fixes import fix_name
 from scenario_kit.lint.framework.rule import Problem, register_check
 from scenario_kit.lint.rules.apps.app_references import find_missing
 from scenario_kit.lint.rules.apps.missing_sources import find_missing_sources
+from scenario_kit.lint.rules.apps.unknown_capabilities import find_unknown_capabilities
 from scenario_kit.model import Object
 from scenario_kit.model.json_document import Place
 from scenario_kit.model.spelling import did_you_mean
@@ -18,6 +19,7 @@ from scenario_kit.model.spelling import did_you_mean
 def check_members(case: AppCase) -> Iterator[Problem]:
     yield from find_missing(case)
     yield from find_missing_sources(case)
+    yield from find_unknown_capabilities(case)
     for version, body in case.document["versions"].items():
         known = [component["name"] for component in body["components"]]
         for place, name in ((("entry",), case.document["entry"]), *_list_named(("versions", version), body)):

@@ -204,3 +204,19 @@ def test_warnings_about_the_truth_go_to_standard_error(capsys: pytest.CaptureFix
     assert code == 0
     assert json.loads(out)["runs"][0]["correct"]
     assert f"SK104 warning {truth}:2:36" in err
+
+
+def test_records_of_another_version_are_named(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    scenario = SCENARIOS / "product-catalog-wrong-target-port"
+    (context,) = load_contexts(scenario / "scenario.yaml", None, "")[0].values()
+    record = {"scenario": {"id": scenario.name, "digest": context.digest}, "run_id": "a-1", "agent": {"name": "a"}}
+    (tmp_path / "new.json").write_text(json.dumps(record))
+    assert score(capsys, str(scenario), str(tmp_path))[2] == ""
+
+    other = {**record, "scenario": {"id": scenario.name, "digest": "0" * 64}, "run_id": "a-2"}
+    (tmp_path / "old.json").write_text(json.dumps(other))
+    code, _, err = score(capsys, str(scenario), str(tmp_path))
+    assert code == 0
+    assert f"records of another version of '{scenario.name}' are scored: a/a-2" in " ".join(err.split())
+    assert run(["leaderboard", str(scenario), str(tmp_path / "old.json")]) == 0
+    assert "another version" in " ".join(capsys.readouterr().err.split())

@@ -136,3 +136,21 @@ def test_damaged_snapshot_is_not_solved(snapshot, tmp_path, capsys):
     (snapshot / "otel_logs_raw.tsv").write_text("x\n")
     assert solve(snapshot, tmp_path, "--baseline", "nop", "--repeats", "1") == 1
     assert "otel_logs_raw.tsv was changed" in capsys.readouterr().err
+
+
+def test_run_of_another_version_is_not_counted(snapshot, tmp_path, capsys):
+    assert solve(snapshot, tmp_path, "--baseline", "nop", "--repeats", "1") == 0
+    path = tmp_path / "runs" / "7" / "nop" / "1" / "record.json"
+    record = json.loads(path.read_text())
+    now = record["scenario"]["digest"]
+    assert solve(snapshot, tmp_path, "--baseline", "nop", "--repeats", "1") == 0
+    record["scenario"]["digest"] = "f" * 64
+    path.write_text(json.dumps(record))
+    capsys.readouterr()
+    assert solve(snapshot, tmp_path, "--baseline", "nop", "--repeats", "2") == 3
+    err = " ".join(capsys.readouterr().err.split())
+    assert "another version" in err
+    assert "f" * 64 in err
+    assert now in err
+    assert "--runs" in err
+    assert not path.parent.with_name("2").exists()

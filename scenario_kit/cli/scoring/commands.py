@@ -75,7 +75,7 @@ def score(
     Example: scenario-kit score catalog/scenarios/ads-tuned-to-death runs/answer.json --decisions
     """
     from scenario_kit.cli.scoring.parameters import parse_parameters
-    from scenario_kit.cli.scoring.truths import load_contexts
+    from scenario_kit.cli.scoring.truths import find_outdated, load_contexts
     from scenario_kit.scoring.files.outputs import read_runs
     from scenario_kit.scoring.files.price_lists import read_price_list
     from scenario_kit.scoring.files.topologies import read_topology
@@ -88,9 +88,10 @@ def score(
         duplicates=duplicates, aliases=aliases, ignored=ignore or (), repeats=repeats, cap=cap, seed=seed,
         prices=read_price_list(prices) if prices else None, ntam=parse_parameters(ntam or ()),
     )  # fmt: skip
-    report = score_runs(contexts, read_runs(answers, list(contexts)), settings)
+    records = read_runs(answers, list(contexts))
+    report = score_runs(contexts, records, settings)
     compared = _compare(report, against) if against else None
-    show_findings(warnings, err=True)
+    show_findings([*warnings, *find_outdated(contexts, records)], err=True)
     if format == "json":
         show_json(report.to_json() | ({"against": compared.to_json()} if compared else {}))
     elif format == "itbench":

@@ -33,7 +33,7 @@ def leaderboard(
     Example: scenario-kit leaderboard catalog/scenarios solutions --out site
     """
     from scenario_kit.cli.scoring.record_files import find_records
-    from scenario_kit.cli.scoring.truths import load_contexts
+    from scenario_kit.cli.scoring.truths import find_outdated, load_contexts
     from scenario_kit.report.leaderboard_page import render_markdown, render_page
     from scenario_kit.scoring.files.outputs import read_runs
     from scenario_kit.scoring.leaderboard.board import build_leaderboard
@@ -41,7 +41,7 @@ def leaderboard(
     contexts, warnings = load_contexts(truth, None, "")
     records = read_runs(list(find_records(runs)), list(contexts))
     board = build_leaderboard(contexts, records, ranking.build_settings())
-    show_findings(warnings, err=True)
+    show_findings([*warnings, *find_outdated(contexts, records)], err=True)
     if out is not None:
         _write(board, out)
     if format == "json":

@@ -202,11 +202,14 @@ def mcp(
 def _solve(paths: list[Path], choices: list[SolverChoice], settings: RunSettings, name: str) -> dict[str, ScoreReport]:
     from functools import cache, partial
 
+    from scenario_kit.catalog import Catalog
     from scenario_kit.cli.scoring.truths import load_contexts
     from scenario_kit.cli.solving.incidents import IncidentTask
     from scenario_kit.cli.solving.live import LabStage
+    from scenario_kit.cli.solving.runs import refuse_outdated
     from scenario_kit.lab.lifecycle import occupy
     from scenario_kit.load import find_scenario_files, load_scenario
+    from scenario_kit.render import resolve
 
     files = find_scenario_files(paths)
     contexts: dict[str, TruthContext] = {}
@@ -220,9 +223,12 @@ def _solve(paths: list[Path], choices: list[SolverChoice], settings: RunSettings
     def build_task(file: Path) -> IncidentTask:
         scenario = load_scenario(file).scenario
         play = partial(_play_live, bring_stage, scenario, file, settings)
-        return IncidentTask(scenario.name, scenario.spec.brief.strip(), play)
+        digest = resolve(scenario, catalog, "app", beside=file.parent).digest
+        return IncidentTask(scenario.name, scenario.spec.brief.strip(), digest, play)
 
+    catalog = Catalog()
     tasks = [build_task(file) for file in files]
+    refuse_outdated(settings, tasks, choices)  # before a lab is started
     with occupy(name, print_progress, alone=True):
         return _score(tasks, contexts, choices, settings)
 
@@ -239,11 +245,13 @@ def _solve_offline(
 ) -> dict[str, ScoreReport]:
     from contextlib import closing
 
+    from scenario_kit.cli.solving.runs import refuse_outdated
     from scenario_kit.cli.solving.snapshots import SnapshotStage, list_snapshot_tasks
 
     with closing(SnapshotStage()) as stage:
         found = list_snapshot_tasks(snapshots, truth, stage)
         contexts = {each.task.name: each.context for each in found}
+        refuse_outdated(settings, [each.task for each in found], choices)
         return _score([each.task for each in found], contexts, choices, settings)
 
 

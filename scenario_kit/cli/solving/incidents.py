@@ -47,11 +47,12 @@ class PlayedIncident(NamedTuple):
 
 
 class IncidentTask(NamedTuple):
-    """An incident that can be run: its name, which solvers never see, and its brief.
+    """An incident that can be run: its name, which solvers never see, its brief, and the digest of its version.
 
     ``play`` takes the name that the solver sees and a seed; on exit, the incident is undone.
     """
 
     name: str
     brief: str
+    digest: str
     play: Callable[[str, int], AbstractContextManager[PlayedIncident]]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,6 +20,7 @@ from scenario_kit.cli.solving.folders import (
 )
 from scenario_kit.cli.solving.incidents import PREFIX, IncidentTask, PlayedIncident
 from scenario_kit.cli.solving.solvers import SolverChoice
+from scenario_kit.errors import UsageError
 from scenario_kit.model.results.trial import ClockMode
 from scenario_kit.scoring.files.run_records import read_run_record
 from scenario_kit.scoring.files.source import read_source
@@ -110,6 +111,26 @@ class SolverRuns:
         finally:
             journal.close()
         return investigation, journal.path
+
+
+def refuse_outdated(settings: RunSettings, tasks: Sequence[IncidentTask], choices: Sequence[SolverChoice]) -> None:
+    """Refuse complete runs of another version of an incident: they would count beside runs of this one.
+
+    Raises:
+        UsageError: a record was made with another version of its incident.
+    """
+    for task in tasks:
+        for solver in choices:
+            for number in range(1, count_ended(settings.runs, task.name, solver.name) + 1):
+                path = find_run_folder(settings.runs, task.name, solver.name, number) / RECORD
+                observed = read_run_record(read_source(path)).digest
+                if observed and task.digest and observed != task.digest:
+                    raise UsageError(
+                        f"{path} was made with another version of {task.name}: its digest is {observed}, that of the "
+                        f"incident now {task.digest}",
+                        fix="choose another folder with --runs, move the old runs away, or check out the version of "
+                        "the scenario that they were made with",
+                    )
 
 
 def name_incident(scenario: str, solver: str, seed: int, repeat: int) -> str:

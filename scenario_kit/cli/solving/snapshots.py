@@ -65,10 +65,8 @@ class SnapshotStage:
             LabError: a required program is not installed.
         """
         evidence, sources = self._serve(folder)
-        manifest = folder.folder / MANIFEST
         yield PlayedIncident(
-            RecordedIncident(evidence), sources, name_roots(context.index.truth, evidence),
-            compute_checksum(manifest) if manifest.is_file() else "",
+            RecordedIncident(evidence), sources, name_roots(context.index.truth, evidence), _compute_digest(folder),
             folder.folder.resolve(), _list_hidden(folder.folder.resolve(), truth.resolve()),
         )  # fmt: skip
 
@@ -130,9 +128,16 @@ def list_snapshot_tasks(paths: Sequence[Path], truth: Path | None, stage: Snapsh
             raise UsageError(f"two snapshots are called '{name}'", fix="name one of them")
         app = folder.manifest.app if folder.manifest is not None else "an app"
         play: Callable[[str, int], object] = partial(stage.play, folder, place, contexts[name])
-        task = IncidentTask(name, _BRIEF.format(app=app), play)  # type: ignore[arg-type]  # partial hides the manager
+        brief = _BRIEF.format(app=app)
+        task = IncidentTask(name, brief, _compute_digest(folder), play)  # type: ignore[arg-type]  # partial hides the manager
         tasks[name] = SnapshotTask(task, contexts[name])
     return list(tasks.values())
+
+
+def _compute_digest(folder: SnapshotFolder) -> str:
+    """Compute the digest of a snapshot's version; empty without a manifest."""
+    manifest = folder.folder / MANIFEST
+    return compute_checksum(manifest) if manifest.is_file() else ""
 
 
 def find_truth(snapshot: Path, truth: Path | None) -> Path:

@@ -70,6 +70,7 @@ def _read(fields: Fields) -> RunRecord:
         tokens=_read_tokens(fields),
         model=_read_name(fields, "model", "slug"),
         solver=_read_name(fields, "agent", "name"),
+        digest=_read_digest(fields),
         resolved=resolved,
         changed=tuple(fields.read_texts("changed")) if "changed" in fields else None,
         safeguards=_read_safeguards(fields),
@@ -91,6 +92,12 @@ def _read_name(fields: Fields, name: str, inner: str) -> str:
         assert part is not None  # it is there
         return part.read_text(inner, numbers=True)
     return fields.read_text(name, numbers=True)
+
+
+def _read_digest(fields: Fields) -> str:
+    """Read the digest of the scenario's version; empty if there is none."""
+    part = fields.read_object("scenario") if isinstance(fields.data.get("scenario"), dict) else None
+    return part.read_text("digest") if part is not None and "digest" in part else ""
 
 
 def _read_times(fields: Fields, resolved: bool | None) -> RunTimes:

@@ -38,9 +38,9 @@ class RunTimes(Value, frozen=True, kw_only=True):
 class RunRecord(Value, frozen=True, kw_only=True):
     """One run on one incident. ``problem`` explains why there is no usable answer.
 
-    ``solver`` is the name of the agent, if recorded; ``resolved`` the goal predicate of mitigation; ``changed`` the
-    objects that the solver changed; ``escalation`` is a handover to another owner; ``optimum`` pairs of observed and
-    optimal costs and efficiencies; ``grades`` those of an external judge.
+    ``solver`` is the name of the agent, ``digest`` that of the incident's version, if recorded; ``resolved`` the goal
+    predicate of mitigation; ``changed`` the objects that the solver changed; ``escalation`` is a handover to another
+    owner; ``optimum`` pairs of observed and optimal costs and efficiencies; ``grades`` those of an external judge.
     """
 
     incident: str
@@ -56,6 +56,7 @@ class RunRecord(Value, frozen=True, kw_only=True):
     tokens: TokenCounts | None = None
     model: str = ""
     solver: str = ""
+    digest: str = ""
     resolved: bool | None = None
     changed: tuple[str, ...] | None = None
     safeguards: tuple[SafeguardOutcome, ...] | None = None

@@ -60,11 +60,15 @@ class RunScore(Value, frozen=True, kw_only=True, omit_defaults=False):
 
 
 class TruthContext(msgspec.Struct, frozen=True):
-    """The ground truth and topology of an incident, prepared for many runs."""
+    """The ground truth and topology of an incident, prepared for many runs.
+
+    ``digest`` is that of the scenario's version, empty if it is unknown.
+    """
 
     index: TruthIndex
     topology: Topology | None = None
     locator: Locator | None = None
+    digest: str = ""
 
     @property
     def control(self) -> bool:
@@ -72,10 +76,10 @@ class TruthContext(msgspec.Struct, frozen=True):
         return self.index.truth.outcome != "Incident"
 
 
-def prepare_truth(truth: IncidentTruth, topology: Topology | None = None) -> TruthContext:
-    """Prepare a ground truth for many runs."""
+def prepare_truth(truth: IncidentTruth, topology: Topology | None = None, digest: str = "") -> TruthContext:
+    """Prepare a ground truth for many runs; ``digest`` is that of the scenario's version."""
     index = build_truth_index(truth)
-    return TruthContext(index, topology, Locator(topology, index) if topology is not None else None)
+    return TruthContext(index, topology, Locator(topology, index) if topology is not None else None, digest)
 
 
 def score_run(context: TruthContext, record: RunRecord, settings: ScoreSettings) -> RunScore:

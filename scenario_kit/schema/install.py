@@ -8,6 +8,7 @@ from typing import Any, Final
 from scenario_kit.schema import policies, solver
 from scenario_kit.schema.api_group import GROUP
 from scenario_kit.schema.rbac import RBAC_GROUP, Grant, build_binding, build_role, make_account_subject
+from scenario_kit.schema.solver_limits import build_solver_limits
 from scenario_kit.schema.writable import APP_ROLE, WRITABLE, Writable
 
 NAMESPACE = "scenario-kit"
@@ -149,6 +150,7 @@ def build_access() -> list[dict[str, Any]]:
         *build_operator_access(),
         *solver.build_solver_access(),
         *solver.build_solver_account(NAMESPACE),
+        *build_solver_limits(),
         *build_event_exclusion(),
         *policies.build_scenario_policies(),
     ]

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final, Protocol
 
 from scenario_kit.solver.gateway.answers import ToolAnswer, cut_middle
+from scenario_kit.solver.gateway.created_objects import add_objects
 from scenario_kit.solver.gateway.kubectl_command import KubectlCommand
 
 #: Timeout of a command in wall seconds.
@@ -22,15 +23,21 @@ class Kubectl(Protocol):
 
 
 class KubectlProcess:
-    """A kubectl binary with a kubeconfig; ``namespace`` is the default namespace."""
+    """A kubectl binary with a kubeconfig for one run; ``namespace`` is the default namespace."""
 
     def __init__(self, binary: Path, kubeconfig: Path, namespace: str) -> None:
         self._binary = binary
         self._kubeconfig = kubeconfig
         self._namespace = namespace
+        self._created = 0
 
     def run(self, command: KubectlCommand) -> ToolAnswer:
-        """Run a command; kill it after the timeout."""
+        """Run a command; kill it after the timeout.
+
+        Raises:
+            BadCall: the run has created too many objects.
+        """
+        self._created = add_objects(self._created, command)
         arguments = [str(self._binary), f"--kubeconfig={self._kubeconfig}", f"--namespace={self._namespace}"]
         with tempfile.TemporaryDirectory(prefix="kubectl-") as home:
             try:

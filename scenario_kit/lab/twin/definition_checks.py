@@ -9,7 +9,7 @@ from fnmatch import fnmatchcase
 from typing import Final
 
 from scenario_kit.lab.twin.definition_mistake import DefinitionMistake, build_mistake, build_unknown, list_steps
-from scenario_kit.lab.twin.definition_references import find_dangling_names
+from scenario_kit.lab.twin.definition_references import find_dangling_names, find_missing_flags
 from scenario_kit.lab.twin.definition_values import find_contradictions
 from scenario_kit.lab.twin.dry_run import find_misses
 from scenario_kit.lab.twin.engine import Twin
@@ -57,6 +57,7 @@ def find_mistakes(
         *_find_concurrent_attempts(parameters),
         *_find_unmatched(parameters, app.images),
         *_find_undefined_edges(parameters, app),
+        *_find_other_sources(parameters, app),
         *_find_undeclared_consumers(parameters, app),
         *_find_unmeasured_entry(parameters, app.entry),
     )
@@ -64,6 +65,8 @@ def find_mistakes(
         return found
     if unlisted := tuple(_find_unlisted_images(app, parameters, rendered[1])):
         return unlisted
+    if missing := tuple(find_missing_flags(parameters, rendered[1])):
+        return missing
     return tuple(build_mistake(miss.place, miss.text) for miss in find_misses(rendered[0], parameters, rendered[1]))
 
 
@@ -307,6 +310,17 @@ def _find_undefined_edges(parameters: TwinDefinition, app: App) -> Iterator[Defi
             yield build_mistake(
                 ("edges", i), f"`calls` of app.yaml has no {call}, which faults, drafts and predictions rely on"
             )
+
+
+def _find_other_sources(parameters: TwinDefinition, app: App) -> Iterator[DefinitionMistake]:
+    """Find edges that read their address elsewhere than the app's definition says: faults there would do nothing."""
+    declared = {(call.caller, call.callee): call.config for call in app.calls if call.config}
+    for i, edge in enumerate(parameters.edges):
+        config = declared.get((edge.caller, edge.callee), "")
+        read = {edge.name, edge.address.key, edge.address.host_key, edge.address.port_key} - {""}
+        if config and read and config not in read:
+            message = f"`calls` of app.yaml has `config: {config}`, but the edge reads {', '.join(sorted(read))}"
+            yield build_unknown(("edges", i), message, config, read)
 
 
 def _find_undeclared_consumers(parameters: TwinDefinition, app: App) -> Iterator[DefinitionMistake]:

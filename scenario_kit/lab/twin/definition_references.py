@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Any, Final
 
 from scenario_kit.lab.twin.definition_mistake import DefinitionMistake, build_mistake, build_unknown, list_steps
+from scenario_kit.model.base import Object
 from scenario_kit.model.json_document import Place
 from scenario_kit.model.twin.address import AddressSource
 from scenario_kit.model.twin.component import ComponentModel
@@ -32,6 +33,20 @@ def find_dangling_names(parameters: TwinDefinition, known: AbstractSet[str]) -> 
     yield from _find_unserved_ports(parameters)
     yield from _find_unknown_services(parameters)
     yield from _find_repeated(parameters)
+
+
+def find_missing_flags(parameters: TwinDefinition, objects: Sequence[Object]) -> Iterator[DefinitionMistake]:
+    """Find a document of flags that the rendered objects do not contain: no flag would ever have a value."""
+    flags = parameters.flags
+    documents = {o["metadata"]["name"]: o.get("data") or {} for o in objects if o["kind"] == "ConfigMap"}
+    if flags is None:
+        return
+    if flags.config_map not in documents:
+        message = f"the manifests have no ConfigMap '{flags.config_map}'"
+        yield build_unknown(("flags", "configMap"), message, flags.config_map, documents)
+    elif flags.key not in documents[flags.config_map]:
+        message = f"ConfigMap '{flags.config_map}' has no key '{flags.key}'"
+        yield build_unknown(("flags", "key"), message, flags.key, documents[flags.config_map])
 
 
 def _find_unknown_results(parameters: TwinDefinition) -> Iterator[DefinitionMistake]:

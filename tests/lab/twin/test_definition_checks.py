@@ -211,6 +211,17 @@ def test_unknown_image_is_reported() -> None:
     )
 
 
+@pytest.mark.parametrize(("config", "found"), [("box.addr", False), ("bx.addr", True), ("", False)])
+def test_edge_with_another_source_than_its_call_is_reported(config: str, found: bool) -> None:
+    twin = copy.deepcopy(TWIN)
+    twin["edges"][2]["address"] = {"key": "box.addr"}
+    small = tiny.app(**twin)
+    calls = (*small.calls[:2], msgspec.structs.replace(small.calls[2], config=config))
+    mistakes = find_mistakes(msgspec.structs.replace(small, calls=calls))
+    message = "edges[2]: `calls` of app.yaml has `config: bx.addr`, but the edge reads box.addr"
+    assert [mistake.text for mistake in mistakes] == ([message] if found else [])
+
+
 def test_edge_without_declared_call_is_reported() -> None:
     (found,) = find_mistakes(msgspec.structs.replace(tiny.app(), calls=tiny.app().calls[:2]))
     message = "`calls` of app.yaml has no {caller: api, callee: box}, which faults, drafts and predictions rely on"

@@ -8,6 +8,7 @@ import pytest
 
 from scenario_kit.lab.twin.client_errors.by_language import describe_cause
 from scenario_kit.lab.twin.definition_checks import DefinitionMistake, find_mistakes
+from scenario_kit.lab.twin.definition_references import find_missing_flags
 from scenario_kit.lab.twin.outcome import ConnectionOutcome
 from tests.lab.twin import tiny
 from tests.lab.twin.tiny import TWIN
@@ -229,6 +230,21 @@ def test_flag_of_a_component_of_another_version_is_no_mistake() -> None:
     twin = copy.deepcopy(TWIN)
     flag(component="old")(twin)
     assert find_mistakes(tiny.app(**twin), known=frozenset({"old"})) == ()
+
+
+@pytest.mark.parametrize(
+    ("document", "message"),
+    [
+        ({"metadata": {"name": "c"}, "data": {"k": "{}"}}, ""),
+        ({"metadata": {"name": "d"}, "data": {"k": "{}"}}, "flags.configMap: the manifests have no ConfigMap 'c'"),
+        ({"metadata": {"name": "c"}, "data": {"l": "{}"}}, "flags.key: ConfigMap 'c' has no key 'k'"),
+    ],
+)
+def test_document_of_flags_is_in_the_manifests(document: dict[str, Any], message: str) -> None:
+    twin = copy.deepcopy(TWIN)
+    flag()(twin)
+    found = find_missing_flags(tiny.app(**twin).twin or tiny.DEFINITION, [{"kind": "ConfigMap", **document}])
+    assert [mistake.text for mistake in found] == ([message] if message else [])
 
 
 def test_unknown_name_comes_with_those_that_exist() -> None:

@@ -67,26 +67,26 @@ class ImageRegistries:
             InfrastructureError: no registry responds, or the response is not its API's.
         """
         where = place(image)
-        response = self._manifest("HEAD", where)
+        response = self._request_manifest("HEAD", where)
         if response.status_code in (401, 403, 404):
             raise AuthoringError(
-                f"image '{image}': {self._host(where)} returned {response.status_code} {response.reason_phrase}",
+                f"image '{image}': {self._get_host(where)} returned {response.status_code} {response.reason_phrase}",
                 fix="correct the image in app.yaml and the templates, or use credentials that can pull it",
             )
         found = str(response.headers.get("Docker-Content-Digest", ""))
         if response.status_code == 200 and not found:
-            body = self._manifest("GET", where)
+            body = self._request_manifest("GET", where)
             found = f"sha256:{hashlib.sha256(body.content).hexdigest()}" if body.status_code == 200 else ""
         if response.status_code != 200 or not _DIGEST.fullmatch(found):
             raise InfrastructureError(
-                f"image '{image}': expected a digest from {self._host(where)}, observed status {response.status_code} "
-                f"and Docker-Content-Digest '{found}'",
+                f"image '{image}': expected a digest from {self._get_host(where)}, observed status "
+                f"{response.status_code} and Docker-Content-Digest '{found}'",
                 fix=f"if its API has another host, use --host {where.registry}=HOST",
             )
         return found
 
-    def _manifest(self, method: str, where: ImagePlace) -> httpx.Response:
-        url = f"https://{self._host(where)}/v2/{where.repository}/manifests/{where.tag}"
+    def _request_manifest(self, method: str, where: ImagePlace) -> httpx.Response:
+        url = f"https://{self._get_host(where)}/v2/{where.repository}/manifests/{where.tag}"
         headers = {"Accept": ACCEPT}
         key = (where.registry, where.repository)
         if key in self._tokens:
@@ -94,15 +94,15 @@ class ImageRegistries:
         response = self._send(method, url, where, headers=headers)
         challenge = response.headers.get("WWW-Authenticate", "")
         if response.status_code == 401 and key not in self._tokens and challenge.lower().startswith("bearer "):
-            self._tokens[key] = self._token(challenge, where)
-            return self._manifest(method, where)
+            self._tokens[key] = self._fetch_token(challenge, where)
+            return self._request_manifest(method, where)
         return response
 
-    def _token(self, challenge: str, where: ImagePlace) -> str:
+    def _fetch_token(self, challenge: str, where: ImagePlace) -> str:
         asked = dict(_PARAMETER.findall(challenge))
         realm = asked.pop("realm", "")
         if not realm.startswith("https://"):
-            raise InfrastructureError(f"{self._host(where)} requires a token from '{realm}', which is not https")
+            raise InfrastructureError(f"{self._get_host(where)} requires a token from '{realm}', which is not https")
         desired = {"scope": f"repository:{where.repository}:pull"} | {
             k: v for k, v in asked.items() if k in ("service", "scope")
         }
@@ -112,7 +112,7 @@ class ImageRegistries:
             return str(document.get("token") or document["access_token"])
         except (ValueError, KeyError, AttributeError) as error:
             raise InfrastructureError(
-                f"expected a token of {self._host(where)} from {realm}, observed status {response.status_code}"
+                f"expected a token of {self._get_host(where)} from {realm}, observed status {response.status_code}"
             ) from error
 
     def _send(
@@ -132,5 +132,5 @@ class ImageRegistries:
                 fix=f"run this with access to the registry, or use a mirror: --host {where.registry}=HOST",
             ) from error
 
-    def _host(self, where: ImagePlace) -> str:
+    def _get_host(self, where: ImagePlace) -> str:
         return self._hosts.get(where.registry, where.registry)

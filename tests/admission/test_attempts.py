@@ -10,17 +10,17 @@ import yaml
 from operators.scenario.resolution import resolve_scenario
 from scenario_kit.catalog import Catalog
 from scenario_kit.lint import RULES, lint_text
-from tools.admission.attempts import Attempt, attempts, everything, fault, scenario
+from tools.admission.attempts import Attempt, build_fault, build_scenario, list_declarations, load_attempts
 from tools.admission.page import PAGE, update_tables
-from tools.admission.tried import ADMISSION, by_lint, by_operator
+from tools.admission.tried import ADMISSION, judge_by_lint, judge_by_operator
 
 CATALOG = Catalog()
-EVERY = pytest.mark.parametrize("attempt", attempts(), ids=lambda a: a.name)
+EVERY = pytest.mark.parametrize("attempt", load_attempts(), ids=lambda a: a.name)
 
 
 def test_attempts_cover_every_admission_code() -> None:
-    assert len(attempts()) >= 90
-    assert {a.code for a in attempts()} == set(ADMISSION)
+    assert len(load_attempts()) >= 90
+    assert {a.code for a in load_attempts()} == set(ADMISSION)
 
 
 def test_page_lists_every_attempt() -> None:
@@ -29,24 +29,24 @@ def test_page_lists_every_attempt() -> None:
 
 @EVERY
 def test_lint_and_operator_refuse_with_same_code_and_reason(attempt: Attempt) -> None:
-    document = scenario(attempt.changes)
-    message = by_lint(document, CATALOG)
+    document = build_scenario(attempt.changes)
+    message = judge_by_lint(document, CATALOG)
 
     assert attempt.code in message
-    assert by_operator(document, CATALOG) == message
+    assert judge_by_operator(document, CATALOG) == message
     assert resolve_scenario(CATALOG, document).runbook is None
 
 
-@pytest.mark.parametrize("attempt", attempts()[::9], ids=lambda a: a.name)
+@pytest.mark.parametrize("attempt", load_attempts()[::9], ids=lambda a: a.name)
 def test_solution_is_judged_like_a_decoy(attempt: Attempt) -> None:
-    refused = resolve_scenario(CATALOG, scenario(attempt.changes, "solutions"))
+    refused = resolve_scenario(CATALOG, build_scenario(attempt.changes, "solutions"))
 
     assert attempt.code in {f.code for f in refused.errors}
 
 
 @EVERY
 def test_declaration_allows_declarable_attempts_only(attempt: Attempt) -> None:
-    text = yaml.safe_dump(fault(attempt.changes, **everything()))
+    text = yaml.safe_dump(build_fault(attempt.changes, **list_declarations()))
     mistakes = lint_text(text, Path("/nowhere/catalog/faults/port-closed/fault.yaml"), CATALOG)
 
     refused = {m.finding.code for m in mistakes if m.finding.code in ADMISSION}
@@ -55,8 +55,8 @@ def test_declaration_allows_declarable_attempts_only(attempt: Attempt) -> None:
 
 @pytest.mark.parametrize("code", ADMISSION)
 def test_admission_findings_cannot_be_suppressed(code: str) -> None:
-    attempt = next(a for a in attempts() if a.code == code)
-    document = scenario(attempt.changes)
+    attempt = next(a for a in load_attempts() if a.code == code)
+    document = build_scenario(attempt.changes)
     document["spec"]["suppress"] = [{"code": code, "reason": "It is meant so", "until": "2027-01"}]
 
     assert code in {f.code for f in resolve_scenario(CATALOG, document).errors}

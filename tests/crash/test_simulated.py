@@ -8,7 +8,7 @@ from scenario_kit.catalog import Catalog
 from scenario_kit.changes import ClusterStore
 from scenario_kit.model import Reference
 from tools.crash.cells import EVERY, Cell, build_cells, sample_cells
-from tools.crash.simulated import DISTURBANCES_IN_MEMORY, disturb_simulated, record_simulated
+from tools.crash.simulated import DISTURBANCES_IN_MEMORY, play_simulated_cell, record_simulated
 from tools.crash.subjects import CHANGES
 
 #: Of about 1,200 cells; `ci/crash --simulated` tries all.
@@ -30,14 +30,14 @@ def writes():
 
 def test_sampled_cells_have_no_defect(writes):
     cells = sample_cells(build_cells(writes, DISTURBANCES_IN_MEMORY), SAMPLE, seed=1)
-    outcomes = [disturb_simulated(cell, CATALOG) for cell in cells]
+    outcomes = [play_simulated_cell(cell, CATALOG) for cell in cells]
     assert [(str(o.cell), o.defect) for o in outcomes if o.defect] == []
     assert all(o.write for o in outcomes)
 
 
 @pytest.mark.parametrize("disturbance", ["killed-before", "killed-after"])
 def test_operator_killed_at_each_write_runs_command_once(disturbance):
-    outcome = disturb_simulated(Cell(operation="run", disturbance=disturbance, number=EVERY), CATALOG)
+    outcome = play_simulated_cell(Cell(operation="run", disturbance=disturbance, number=EVERY), CATALOG)
     assert (outcome.defect, outcome.jobs) == ("", 1)
     assert outcome.times > 30
 
@@ -51,5 +51,5 @@ def test_wrong_receipt_deletion_order_is_a_defect(monkeypatch):
         store._known = None
 
     monkeypatch.setattr(ClusterStore, "clear", clear)
-    outcome = disturb_simulated(Cell(operation="untaint", disturbance="killed-before", number=EVERY), CATALOG)
+    outcome = play_simulated_cell(Cell(operation="untaint", disturbance="killed-before", number=EVERY), CATALOG)
     assert "changed: Node/worker-1" in outcome.defect

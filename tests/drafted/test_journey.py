@@ -4,8 +4,8 @@ import pytest
 
 from scenario_kit.catalog import Catalog
 from scenario_kit.model import Reference
-from tools.drafted.extremes import extremes
-from tools.drafted.journey import Journey, left, read, summary, travel
+from tools.drafted.extremes import list_extremes
+from tools.drafted.journey import Journey, read, run_workflow, select_unjudged, summarise_journeys
 from tools.matrix.pairs import Pair
 from tools.records import append
 
@@ -31,7 +31,7 @@ def test_journey_stops_at_the_first_failing_command(tmp_path, answers, ran, stop
         seen.append(arguments)
         return answers.get(arguments[0], (0, "fine"))
 
-    journey = travel((PAIR, ("a=1", "b=two")), tmp_path, run, ("--name", "lab"))
+    journey = run_workflow((PAIR, ("a=1", "b=two")), tmp_path, run, ("--name", "lab"))
     assert [step[0] for step in seen] == ran
     assert (journey.stopped, journey.corrected) == (stopped, corrected)
     assert bool(journey.said) == bool(stopped)
@@ -55,10 +55,10 @@ def test_records_persist_and_infra_results_are_retried(tmp_path):
     known = read(file)
     assert known == [proven, refused, broken]
     drafts = [(pair, ()) for pair in (PAIR, *others)]
-    assert left(drafts, known) == [drafts[0], drafts[3]]
-    assert left(drafts, known, again=True) == [drafts[0], drafts[2], drafts[3]]
-    assert left([(others[0], ("a=1",))], known) == [(others[0], ("a=1",))]
-    assert summary(known).splitlines()[-1] == "1 of 3 proven, 0 of them after a correction"
+    assert select_unjudged(drafts, known) == [drafts[0], drafts[3]]
+    assert select_unjudged(drafts, known, again=True) == [drafts[0], drafts[2], drafts[3]]
+    assert select_unjudged([(others[0], ("a=1",))], known) == [(others[0], ("a=1",))]
+    assert summarise_journeys(known).splitlines()[-1] == "1 of 3 proven, 0 of them after a correction"
 
 
 @pytest.mark.parametrize(
@@ -74,5 +74,6 @@ def test_records_persist_and_infra_results_are_retried(tmp_path):
 )
 def test_extremes_are_bounds_and_choices_except_defaults(fault, target, expected):
     assert (
-        list(extremes(Catalog(), Pair("otel-demo", "2.2.0", fault, 1, "", Reference.parse(target)))) == expected.split()
+        list(list_extremes(Catalog(), Pair("otel-demo", "2.2.0", fault, 1, "", Reference.parse(target))))
+        == expected.split()
     )

@@ -4,7 +4,7 @@ import pytest
 
 from scenario_kit.catalog import Catalog
 from tools.crash.cells import EVERY, Cell
-from tools.crash.strike import disturb, place_proxy, record_writes
+from tools.crash.strike import place_proxy, play_cell, record_writes
 
 #: The Job exists and the operator has not been told: it died, or the answer was lost.
 DISTURBANCES = ("killed-after", "unanswered")
@@ -20,7 +20,7 @@ def test_disturbed_write_does_not_change_the_outcome(lab):
         job = next(n for n, write in enumerate(writes, start=1) if write.path.endswith("/jobs"))
         cells = [Cell(operation=OPERATION, disturbance=each, number=job) for each in DISTURBANCES]
         cells.append(Cell(operation=OPERATION, disturbance="watches-closed", number=EVERY))
-        outcomes = [disturb(place, cell, catalog)() for cell in cells]
+        outcomes = [play_cell(place, cell, catalog)() for cell in cells]
     for outcome in outcomes:
         print(outcome.cell, outcome.write, outcome.word, f"{outcome.seconds} s")
     assert [o.defect for o in outcomes] == [""] * len(outcomes), outcomes

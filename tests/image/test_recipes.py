@@ -8,7 +8,7 @@ import pytest
 
 from tools.image import source
 from tools.image.build import ROOT, describe_image
-from tools.image.recipes import LAB, OPERATOR, PACKAGES, keeps_debian_file, keeps_wheel_file
+from tools.image.recipes import LAB, OPERATOR, PACKAGES, is_debian_file_kept, is_wheel_file_kept
 from tools.image.source import SourceRevision, read_revision, select_files
 
 FILES = {entry.path.removeprefix(f"{PACKAGES}/") for entry in select_files(ROOT, OPERATOR.kit)}
@@ -85,7 +85,7 @@ def test_data_files_are_next_to_their_modules():
     ],
 )
 def test_files_of_packages(path, kept):
-    assert keeps_debian_file(path) is kept
+    assert is_debian_file_kept(path) is kept
 
 
 @pytest.mark.parametrize(
@@ -104,7 +104,7 @@ def test_files_of_packages(path, kept):
     ],
 )
 def test_files_of_wheels(path, kept):
-    assert keeps_wheel_file(path) is kept
+    assert is_wheel_file_kept(path) is kept
 
 
 def test_containerfile_matches_the_image_configuration():

@@ -23,12 +23,12 @@ from scenario_kit.model import (
 from scenario_kit.model.results.matrix import Fired, MatrixRow
 from tools import records
 from tools.matrix import page, reasons, record
-from tools.matrix.lab import judged, row, steps
-from tools.matrix.pairs import Pair, aimless, bites, each, pairs, sample
+from tools.matrix.lab import build_judged_row, build_row, list_steps
+from tools.matrix.pairs import Pair, find_aimless_types, list_pairs, sample, select_first_pairs, takes_effect
 from tools.matrix.reasons import Written
 
 PAIR = Pair("otel-demo", "2.2.0", "service-target-port-wrong", 1, "Network", Reference("Service", "cart"))
-KINDS = [step.kind for step in steps("main")]
+KINDS = [step.kind for step in list_steps("main")]
 
 
 @pytest.fixture(scope="module")
@@ -38,21 +38,21 @@ def catalog() -> Catalog:
 
 @pytest.fixture(scope="module")
 def known(catalog: Catalog) -> list[Pair]:
-    return list(pairs(catalog))
+    return list(list_pairs(catalog))
 
 
 def test_every_fault_has_a_target_or_is_listed(catalog: Catalog, known: list[Pair]) -> None:
     assert len(set(known)) == len(known) > 1000
-    without = aimless(catalog, known)
+    without = find_aimless_types(catalog, known)
     assert {p.fault for p in known} | without.keys() == set(catalog.faults())
     assert without["ingress-backend-wrong"] == "no Ingress in any app; needs ingress-controller"
 
 
 def test_pairs_can_be_narrowed_down(catalog: Catalog) -> None:
-    some = list(pairs(catalog, ["otel-demo"], ["service-target-port-wrong"]))
+    some = list(list_pairs(catalog, ["otel-demo"], ["service-target-port-wrong"]))
     assert {(p.app, p.fault) for p in some} == {("otel-demo", "service-target-port-wrong")}
-    assert any(bites(catalog, pair) for pair in some)
-    assert not bites(catalog, some[0]._replace(target=Reference("Service", "nobody")))
+    assert any(takes_effect(catalog, pair) for pair in some)
+    assert not takes_effect(catalog, some[0]._replace(target=Reference("Service", "nobody")))
 
 
 def test_beginning_of_a_sample_is_spread_wide() -> None:
@@ -69,8 +69,8 @@ def test_beginning_of_a_sample_is_spread_wide() -> None:
     assert {p.family for p in order[:3]} == {"A", "B", "C"}
     assert {p.fault for p in order[:9]} == {"a", "b1", "b2", "c1", "c2", "c3"}
     assert {app for p in order[:6] if p.fault == "a" for app in [p.app]} == {"x", "y"}
-    assert list(each(order, 5)) == order
-    once = list(each(order, 1))
+    assert list(select_first_pairs(order, 5)) == order
+    once = list(select_first_pairs(order, 1))
     assert len(once) == len({(p.app, p.fault) for p in once}) == 12
     assert once == [p for p in order if p in once] != order[:12]
 
@@ -94,12 +94,12 @@ HISTORY = AlertHistory(
 
 
 def test_fired_and_still_firing_alerts_are_listed() -> None:
-    assert record.fired(HISTORY, 1000, 2200) == (
+    assert record.list_fired(HISTORY, 1000, 2200) == (
         Fired(name="Early", entity=Reference("Deployment", "a"), seconds=300), Fired(name="Late",
         entity=Reference("Deployment", "b"), seconds=400)
     )  # fmt: skip
-    assert record.still(HISTORY, 1000, 2450) == ["Early on Deployment/a", "Late on Deployment/b"]
-    assert record.still(HISTORY, 1000, 2600) == ["Early on Deployment/a"]
+    assert record.list_still_firing(HISTORY, 1000, 2450) == ["Early on Deployment/a", "Late on Deployment/b"]
+    assert record.list_still_firing(HISTORY, 1000, 2600) == ["Early on Deployment/a"]
 
 
 def result(outcome: str = "Held", broken: str = "", *, history: AlertHistory | None = HISTORY) -> TrialResult:
@@ -127,11 +127,11 @@ def result(outcome: str = "Held", broken: str = "", *, history: AlertHistory | N
 
 def test_row_of_a_completed_pair() -> None:
     quiet = AlertHistory(start=0, end=3000, timelines=(timeline("Late", "Deployment/b", (1400, 2500)),))
-    row = judged(PAIR, result(history=quiet))
+    row = build_judged_row(PAIR, result(history=quiet))
     assert (row.outcome, row.recovered, row.clean, row.proven) == ("Ran", True, True, ("proof",))
     assert (row.effective_seconds, row.observed_seconds, row.reported) == (30, 1200, "")
     assert row.alerts == (Fired(name="Late", entity=Reference("Deployment", "b"), seconds=400),)
-    assert (record.pair_of(row), row.fault, row.date.year // 100) == (PAIR, PAIR.fault, 20)
+    assert (record.get_pair(row), row.fault, row.date.year // 100) == (PAIR, PAIR.fault, 20)
 
 
 @pytest.mark.parametrize(
@@ -149,31 +149,31 @@ def test_row_of_a_completed_pair() -> None:
 def test_row_of_other_trial_outcomes(
     tried: TrialResult, outcome: str, recovered: bool | None, clean: bool | None, reported: str
 ) -> None:
-    row = judged(PAIR, tried)
+    row = build_judged_row(PAIR, tried)
     assert (row.outcome, row.recovered, row.clean, row.reported) == (outcome, recovered, clean, reported)
 
 
 def test_leftovers_are_recorded() -> None:
-    row = judged(PAIR, result("Broken", "expectClean"))
-    assert (row.clean, page.recovery(row)) == (False, "no")
+    row = build_judged_row(PAIR, result("Broken", "expectClean"))
+    assert (row.clean, page.describe_recovery(row)) == (False, "no")
 
 
 def test_records_survive(tmp_path: Path) -> None:
     path = tmp_path / "rows.jsonl"
     assert read_rows(path) == []
     other = PAIR._replace(target=Reference("Service", "ad"))
-    records.append(path, row(PAIR, "Infra", reported="no lab"))
-    records.append(path, row(other, "Ran"))
-    assert record.left([PAIR, other], read_rows(path)) == [PAIR]
-    records.append(path, row(PAIR, "Ran", recovered=True))
+    records.append(path, build_row(PAIR, "Infra", reported="no lab"))
+    records.append(path, build_row(other, "Ran"))
+    assert record.select_unjudged([PAIR, other], read_rows(path)) == [PAIR]
+    records.append(path, build_row(PAIR, "Ran", recovered=True))
     with path.open("ab") as out:
         out.write(b'{"app": "ot')  # the last line of somebody who was killed
     assert Counter(r.outcome for r in read_rows(path)) == {"Ran": 2}
-    assert record.left([other], [row(other, "Lacking")]) == [other]  # a lab may have it today
-    assert record.left([other, PAIR], [row(other, "Lacking")]) == [PAIR, other]
-    records.append(path, row(other, "NoEffect"))
+    assert record.select_unjudged([other], [build_row(other, "Lacking")]) == [other]  # a lab may have it today
+    assert record.select_unjudged([other, PAIR], [build_row(other, "Lacking")]) == [PAIR, other]
+    records.append(path, build_row(other, "NoEffect"))
     assert Counter(r.outcome for r in read_rows(path)) == {"Ran": 1, "NoEffect": 1}
-    assert record.left([PAIR, PAIR._replace(change=2)], read_rows(path)) == [PAIR._replace(change=2)]
+    assert record.select_unjudged([PAIR, PAIR._replace(change=2)], read_rows(path)) == [PAIR._replace(change=2)]
 
 
 @pytest.mark.parametrize(
@@ -191,32 +191,32 @@ def test_records_survive(tmp_path: Path) -> None:
     ],
 )
 def test_reasons_of_the_catalogue(catalog: Catalog, pair: Pair, reason: str) -> None:
-    assert reasons.why(row(pair, "Ran"), catalog, []) == reason
+    assert reasons.explain_silence(build_row(pair, "Ran"), catalog, []) == reason
 
 
 def test_reasons(catalog: Catalog) -> None:
-    loud = row(PAIR, "Ran", alerts=(Fired(name="A", seconds=1),))
+    loud = build_row(PAIR, "Ran", alerts=(Fired(name="A", seconds=1),))
     some = [Written("service-*", "it heals", target="Service/c*"), Written("*", "never reached")]
-    assert reasons.why(loud, catalog, some) == ""
-    assert reasons.why(row(PAIR, "Ran"), catalog, some) == "it heals"
-    assert reasons.why(row(PAIR, "Lacking", reported="x"), catalog, some) == "not tried: x"
-    assert reasons.why(row(PAIR, "NoEffect", reported="x"), catalog, some) == "no effect: x"
+    assert reasons.explain_silence(loud, catalog, some) == ""
+    assert reasons.explain_silence(build_row(PAIR, "Ran"), catalog, some) == "it heals"
+    assert reasons.explain_silence(build_row(PAIR, "Lacking", reported="x"), catalog, some) == "not tried: x"
+    assert reasons.explain_silence(build_row(PAIR, "NoEffect", reported="x"), catalog, some) == "no effect: x"
 
 
 def test_lasting_symptoms_have_reasons(catalog: Catalog) -> None:
     some = [Written("*", "nothing comes back", of="Recovery")]
-    lasting = row(PAIR, "Ran", recovered=False)
-    assert reasons.outlasts(lasting, catalog, some) == "nothing comes back"
-    assert reasons.outlasts(lasting, catalog, []) == ""
-    assert reasons.outlasts(row(PAIR, "Ran", recovered=True), catalog, some) == ""
-    assert reasons.why(lasting, catalog, some) != "nothing comes back"
-    kafka = row(PAIR._replace(target=Reference("Deployment", "kafka")), "Ran", recovered=False)
-    assert "checkout must be restarted afterwards" in reasons.outlasts(kafka, catalog, [])
+    lasting = build_row(PAIR, "Ran", recovered=False)
+    assert reasons.explain_persistence(lasting, catalog, some) == "nothing comes back"
+    assert reasons.explain_persistence(lasting, catalog, []) == ""
+    assert reasons.explain_persistence(build_row(PAIR, "Ran", recovered=True), catalog, some) == ""
+    assert reasons.explain_silence(lasting, catalog, some) != "nothing comes back"
+    kafka = build_row(PAIR._replace(target=Reference("Deployment", "kafka")), "Ran", recovered=False)
+    assert "checkout must be restarted afterwards" in reasons.explain_persistence(kafka, catalog, [])
 
 
 def test_recorded_reasons_match_existing_pairs(known: list[Pair]) -> None:
-    for written in reasons.written():
-        assert any(written.holds(row(pair, "Ran")) for pair in known), written
+    for written in reasons.read_reasons():
+        assert any(written.holds(build_row(pair, "Ran")) for pair in known), written
 
 
 def test_pages() -> None:
@@ -224,29 +224,29 @@ def test_pages() -> None:
         Fired(name=f"A{n}", entity=Reference("Deployment", "x") if n else None, seconds=60.0 + n) for n in range(6)
     )
     rows = [
-        row(PAIR, "Ran", alerts=alerts, recovered=True, clean=True),
-        row(
+        build_row(PAIR, "Ran", alerts=alerts, recovered=True, clean=True),
+        build_row(
             PAIR._replace(target=Reference("Service", "ad")),
             "Ran",
             recovered=False,
             clean=True,
             reported="still firing",
         ),
-        row(
+        build_row(
             PAIR._replace(target=Reference("Service", "currency")),
             "Ran",
             alerts=alerts[2:3],
             recovered=False,
             clean=True,
         ),
-        row(PAIR._replace(target=Reference("Service", "quote")), "Lacking", reported="real-data-plane: no disks"),
-        row(PAIR._replace(target=Reference("Service", "email")), "Infra", reported="down"),
+        build_row(PAIR._replace(target=Reference("Service", "quote")), "Lacking", reported="real-data-plane: no disks"),
+        build_row(PAIR._replace(target=Reference("Service", "email")), "Infra", reported="down"),
     ]
 
     def why(some: MatrixRow) -> str:
         return "not tried: no disks" if some.outcome == "Lacking" else ""
 
-    text = page.page(
+    text = page.render_page(
         rows,
         2530,
         4302,
@@ -266,7 +266,7 @@ def test_pages() -> None:
     assert "* etcd-slow: no Pod in any app" in text
     assert "[otel-demo 2.2.0](matrix-otel-demo.md)" in text
 
-    lines = page.table("otel-demo", "2.2.0", rows, why)
+    lines = page.render_table("otel-demo", "2.2.0", rows, why)
     assert "A0 (60 s); A1 on Deployment/x (61 s)" in lines
     assert "and 2 more | 60 s | yes |" in lines
     assert "| *not tried: no disks* | – | – |" in lines
@@ -274,6 +274,8 @@ def test_pages() -> None:
 
 
 def test_page_without_open_pairs_says_so() -> None:
-    reported = page.page([row(PAIR, "Ran", recovered=True, clean=True)], 1, 1, {}, lambda _: "it passes by itself")
+    reported = page.render_page(
+        [build_row(PAIR, "Ran", recovered=True, clean=True)], 1, 1, {}, lambda _: "it passes by itself"
+    )
     assert "Every row without alerts or recovery is explained below." in reported
     assert "## Pairs without alerts, and why\n\n* it passes by itself:\n" in reported

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tools.mutation.mutants import Mutant, in_module, mutants, sample
-from tools.mutation.workspace import ROOT, TESTS, answer, clear, configuration, exit_codes, workspace
+from tools.mutation.mutants import Mutant, find_mutants, list_package_mutants, sample
+from tools.mutation.workspace import ROOT, TESTS, answer, build_configuration, clear, prepare_workspace, read_exit_codes
 
 SOURCE = '''"""A module."""
 
@@ -60,7 +60,7 @@ PATH = "scenario_kit/judge/repair/invariants.py"
 
 
 def list_mutants(source=SOURCE, mutated=MUTATED):
-    return list(in_module(PATH, source, mutated))
+    return list(find_mutants(PATH, source, mutated))
 
 
 def test_mutants_have_function_name_and_source_line():
@@ -133,12 +133,12 @@ def test_answers_are_read_from_the_files_of_mutmut(tmp_path):
     folder.mkdir(parents=True)
     folder.joinpath("a.py.meta").write_text('{"exit_code_by_key": {"a.x_f__mutmut_1": 0, "a.x_f__mutmut_2": null}}')
     folder.joinpath("b.py.meta").write_text('{"exit_code_by_k')
-    assert exit_codes(tmp_path) == {"a.x_f__mutmut_1": 0, "a.x_f__mutmut_2": None}
+    assert read_exit_codes(tmp_path) == {"a.x_f__mutmut_1": 0, "a.x_f__mutmut_2": None}
 
 
 @pytest.mark.parametrize("package", TESTS)
 def test_configuration_mutates_one_package(package):
-    written = configuration(package)
+    written = build_configuration(package)
     assert f'only_mutate = ["scenario_kit/{package.replace(".", "/")}/*"]' in written
     assert all(f'"tests/{folder}"' in written for folder in TESTS[package] if (ROOT / "tests" / folder).is_dir())
 
@@ -152,20 +152,20 @@ def small_project(folder):
 
 
 def test_mutmut_makes_mutants_of_this_project(tmp_path):
-    with workspace("judge", tmp_path / "work") as folder:
+    with prepare_workspace("judge", tmp_path / "work") as folder:
         small_project(folder)
-        assert [(m.function, m.line) for m in mutants(folder, "judge")] == [("judge.small.ready", 2)]
+        assert [(m.function, m.line) for m in list_package_mutants(folder, "judge")] == [("judge.small.ready", 2)]
 
 
 def test_generated_mutants_are_reused_until_source_changes(tmp_path):
-    with workspace("judge", tmp_path / "work") as folder:
+    with prepare_workspace("judge", tmp_path / "work") as folder:
         module = small_project(folder)
         made = folder / "mutants" / "scenario_kit" / "judge" / "small.py"
         made.parent.mkdir(parents=True)
         made.write_text(MUTATED.split("class")[0])
         for seconds, number in ((10, 2), (-10, 1)):
             os.utime(made, (0, module.stat().st_mtime + seconds))
-            assert len(mutants(folder, "judge")) == number
+            assert len(list_package_mutants(folder, "judge")) == number
 
 
 def test_results_of_the_last_run_are_removed(tmp_path):

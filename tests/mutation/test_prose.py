@@ -4,7 +4,7 @@ import ast
 
 import pytest
 
-from tools.mutation.prose import only_prose
+from tools.mutation.prose import differs_in_prose
 
 
 def parse_function(body):
@@ -24,7 +24,7 @@ def parse_function(body):
     ],
 )
 def test_prose_only_mutant_is_skipped(original, mutant):
-    assert only_prose(parse_function(original), parse_function(mutant))
+    assert differs_in_prose(parse_function(original), parse_function(mutant))
 
 
 @pytest.mark.parametrize(
@@ -41,8 +41,8 @@ def test_prose_only_mutant_is_skipped(original, mutant):
     ],
 )
 def test_decision_mutant_is_kept(original, mutant):
-    assert not only_prose(parse_function(original), parse_function(mutant))
+    assert not differs_in_prose(parse_function(original), parse_function(mutant))
 
 
 def test_default_of_an_argument_is_no_text():
-    assert not only_prose(parse_function("return a"), ast.parse("def f(a, b=2):\n    return a").body[0])
+    assert not differs_in_prose(parse_function("return a"), ast.parse("def f(a, b=2):\n    return a").body[0])

@@ -7,8 +7,17 @@ from typing import Any
 import pytest
 
 from tools.reality import known
-from tools.reality.compare import Difference, agree, differences, same_course, stretches
-from tools.reality.recording import ContainerView, Event, PodView, Recording, event, normal, view, without_repeats
+from tools.reality.compare import Difference, are_close, find_differences, has_same_course, split_stretches
+from tools.reality.recording import (
+    ContainerView,
+    Event,
+    PodView,
+    Recording,
+    drop_repeats,
+    normalise_text,
+    read_event,
+    read_view,
+)
 
 RUNS = ContainerView(state="running", ready=True, started=True)
 CRASHED = ContainerView(state="terminated", reason="Error", code=1)
@@ -28,7 +37,7 @@ def with_restarts(view: ContainerView, restarts: int) -> ContainerView:
 
 
 def aspects(a: Recording, b: Recording) -> list[str]:
-    return [d.aspect for d in differences(a, b)]
+    return [d.aspect for d in find_differences(a, b)]
 
 
 PULLED = Event(type="Normal", reason="Pulled", message="image is there", where="main", count=2)
@@ -95,8 +104,8 @@ def test_counts_of_events_have_a_band() -> None:
     [(0, 5, True), (0, 7, False), (100, 120, True), (100, 140, False), (20, 20, True)],
 )
 def test_times_agree_within_a_band(a: float, b: float, expected: bool) -> None:
-    assert agree(a, b) is expected
-    assert agree(b, a) is expected
+    assert are_close(a, b) is expected
+    assert are_close(b, a) is expected
 
 
 @pytest.mark.parametrize(
@@ -111,7 +120,7 @@ def test_times_agree_within_a_band(a: float, b: float, expected: bool) -> None:
     ],
 )
 def test_courses(a: list[tuple[float, str]], b: list[tuple[float, str]], expected: bool) -> None:
-    assert same_course(stretches(a, 60), stretches(b, 60), 60) is expected
+    assert has_same_course(split_stretches(a, 60), split_stretches(b, 60), 60) is expected
 
 
 @pytest.mark.parametrize(
@@ -125,7 +134,7 @@ def test_courses(a: list[tuple[float, str]], b: list[tuple[float, str]], expecte
     ],
 )
 def test_messages_are_normalised(text: str, expected: str) -> None:
-    assert normal(text, "shop") == expected
+    assert normalise_text(text, "shop") == expected
 
 
 def test_view_of_a_status() -> None:
@@ -139,13 +148,13 @@ def test_view_of_a_status() -> None:
             "containerStatuses": [{**entry, "lastState": {"terminated": ended}}],
         },
     }
-    seen = view(pod, 3.14)
+    seen = read_view(pod, 3.14)
     assert seen == build_view(
         3.1,
         ContainerView(state="terminated", reason="Error", code=1, restarts=2, last="Error 1"),
         conditions={"Ready": "False No: in <namespace>"},
     )
-    assert without_repeats([seen, view(pod, 4), view({**pod, "status": {}}, 5)])[1].at == 5
+    assert drop_repeats([seen, read_view(pod, 4), read_view({**pod, "status": {}}, 5)])[1].at == 5
 
 
 def test_event_object() -> None:
@@ -155,8 +164,8 @@ def test_event_object() -> None:
         "involvedObject": {"namespace": "shop", "fieldPath": "spec.containers{main}"},
     }  # fmt: skip
     expected = Event(type="Warning", reason="BackOff", message="m", where="main", count=3, first=10, last=40)
-    assert event(obj, 1_767_225_600.0) == expected
+    assert read_event(obj, 1_767_225_600.0) == expected
 
 
 def test_difference_without_a_cause() -> None:
-    assert known.cause(Difference(case="no-such-case", aspect="phases", real="", simulated="")) == ""
+    assert known.find_cause(Difference(case="no-such-case", aspect="phases", real="", simulated="")) == ""

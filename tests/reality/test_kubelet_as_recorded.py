@@ -9,7 +9,7 @@ import pytest
 from scenario_kit.model.base import Object
 from tools.reality import known, store
 from tools.reality.cases import CASES, Case
-from tools.reality.compare import Difference, differences
+from tools.reality.compare import Difference, find_differences
 from tools.reality.replay import replay
 
 RECORDED = store.read()
@@ -18,7 +18,7 @@ TRIED = [case for case in CASES if case.name in RECORDED]
 
 def list_differences(case: Case) -> list[Difference]:
     fixture = RECORDED[case.name]
-    return differences(fixture.recording, replay(case, fixture.pod))
+    return find_differences(fixture.recording, replay(case, fixture.pod))
 
 
 def list_containers(spec: Object) -> list[tuple[str, list[str] | None]]:
@@ -40,7 +40,7 @@ def test_case_matches_its_recording(case: Case) -> None:
 
 @pytest.mark.parametrize("case", TRIED, ids=lambda case: case.name)
 def test_simulated_kubelet_matches_recording(case: Case) -> None:
-    assert [str(d) for d in list_differences(case) if not known.cause(d)] == []
+    assert [str(d) for d in list_differences(case) if not known.find_cause(d)] == []
 
 
 def test_known_differences_still_occur() -> None:

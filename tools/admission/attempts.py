@@ -28,7 +28,7 @@ class Attempt(NamedTuple):
 
 
 @lru_cache(maxsize=1)
-def attempts() -> tuple[Attempt, ...]:
+def load_attempts() -> tuple[Attempt, ...]:
     """Load all attempts."""
     documents = yaml.safe_load((Path(__file__).with_name("attempts.yaml")).read_text())
     return tuple(
@@ -37,7 +37,7 @@ def attempts() -> tuple[Attempt, ...]:
     )
 
 
-def scenario(changes: Sequence[Object], place: str = "decoys") -> Object:
+def build_scenario(changes: Sequence[Object], place: str = "decoys") -> Object:
     """Return a valid catalogue scenario with these changes as its first solution or decoy."""
     document: Any = yaml.safe_load(yaml.safe_dump(read_document(_SCENARIO).data))
     document["spec"].setdefault(place, [{"name": "attempt", "description": "What is tried"}])
@@ -45,7 +45,7 @@ def scenario(changes: Sequence[Object], place: str = "decoys") -> Object:
     return dict(document)
 
 
-def fault(changes: Sequence[Object], **declared: Any) -> Object:
+def build_fault(changes: Sequence[Object], **declared: Any) -> Object:
     """Return a valid catalogue fault with additional changes and these declarations."""
     document: Any = yaml.safe_load(yaml.safe_dump(read_document(_FAULT).data))
     document["name"] = "port-closed"
@@ -55,7 +55,7 @@ def fault(changes: Sequence[Object], **declared: Any) -> Object:
     return {**document, **declared}
 
 
-def everything() -> Object:
+def list_declarations() -> Object:
     """Return every declaration that a fault can make."""
     said = [{"allow": name, "because": "It says so of everything"} for name in EXCEPTIONS]
     return {

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from scenario_kit.model import Object
 from scenario_kit.schema.writable import EXCEPTIONS, WRITABLE
-from tools.admission.attempts import Attempt, attempts
+from tools.admission.attempts import Attempt, load_attempts
 
 PAGE = Path(__file__).parents[2] / "docs" / "security.md"
 _NEVER = "nothing"
@@ -17,42 +17,47 @@ _NEVER = "nothing"
 
 def update_tables(text: str) -> str:
     """Return the page with current tables."""
-    for name, table in (("kinds", _kinds()), ("exceptions", _exceptions()), ("attempts", _attempts(attempts()))):
+    for name, table in (
+        ("kinds", _render_kinds()),
+        ("exceptions", _render_exceptions()),
+        ("attempts", _render_attempts(load_attempts())),
+    ):
         begin, end = f"<!-- {name}: written by ci/attempts --page -->", f"<!-- end of {name} -->"
         text = re.sub(f"{re.escape(begin)}.*?{re.escape(end)}", lambda _: f"{begin}\n{table}\n{end}", text, flags=re.S)  # noqa: B023
     return text
 
 
-def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+def _format_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return "\n".join(f"| {' | '.join(row)} |" for row in (head, ["---"] * len(head), *rows))
 
 
-def _kinds() -> str:
+def _render_kinds() -> str:
     groups: dict[tuple[str, str], list[str]] = {}
     for each in WRITABLE:
         groups.setdefault((each.group or "core", each.declared), []).append(each.kind)
-    rows = [(group, ", ".join(kinds), _declaration(need) or "–") for (group, need), kinds in groups.items()]
-    return _table(("group", "kinds", "declared by the fault"), rows)
+    rows = [(group, ", ".join(kinds), _format_declaration(need) or "–") for (group, need), kinds in groups.items()]
+    return _format_table(("group", "kinds", "declared by the fault"), rows)
 
 
-def _declaration(need: str) -> str:
+def _format_declaration(need: str) -> str:
     if not need:
         return ""
     return f"`{need}`" if need in EXCEPTIONS else "`scope: Cluster`" if need == "Cluster" else f"`requires: [{need}]`"
 
 
-def _exceptions() -> str:
-    return _table(("exception", "what it does"), [(f"`{name}`", text) for name, text in EXCEPTIONS.items()])
+def _render_exceptions() -> str:
+    return _format_table(("exception", "what it does"), [(f"`{name}`", text) for name, text in EXCEPTIONS.items()])
 
 
-def _attempts(every: Sequence[Attempt]) -> str:
+def _render_attempts(every: Sequence[Attempt]) -> str:
     rows = [
-        (str(i), a.name, _shown(a.changes), a.code, _declaration(a.declared) or _NEVER) for i, a in enumerate(every, 1)
+        (str(i), a.name, _format_change(a.changes), a.code, _format_declaration(a.declared) or _NEVER)
+        for i, a in enumerate(every, 1)
     ]
-    return _table(("", "attempt", "change", "code", "allowed by"), rows)
+    return _format_table(("", "attempt", "change", "code", "allowed by"), rows)
 
 
-def _shown(changes: Sequence[Object]) -> str:
+def _format_change(changes: Sequence[Object]) -> str:
     """Format the last change on one line, without boilerplate fields."""
     (operation, body), *until = changes[-1].items()
     if until:

@@ -17,7 +17,7 @@ from scenario_kit.lab import toolchain
 from scenario_kit.lab.host.state import LabState
 from scenario_kit.lint import lint_text
 from scenario_kit.model import Finding, Object
-from tools.admission.attempts import Attempt, attempts, scenario
+from tools.admission.attempts import Attempt, build_scenario, load_attempts
 
 #: The codes of admission findings.
 ADMISSION: Final = ("SK202", "SK203", "SK213", "SK220", "SK226", "SK235", "SK236", "SK237", "SK238")
@@ -41,50 +41,50 @@ class Tried(NamedTuple):
 def judge_attempts() -> Iterator[Tried]:
     """Judge each attempt with lint and the operator's admission."""
     known = Catalog()
-    for attempt in attempts():
-        document = scenario(attempt.changes)
-        yield Tried(attempt, {"lint": by_lint(document, known), "operator": by_operator(document, known)})
+    for attempt in load_attempts():
+        document = build_scenario(attempt.changes)
+        yield Tried(attempt, {"lint": judge_by_lint(document, known), "operator": judge_by_operator(document, known)})
 
 
-def by_lint(document: Object, catalog: Catalog) -> str:
+def judge_by_lint(document: Object, catalog: Catalog) -> str:
     """Return lint's admission findings."""
     mistakes = lint_text(yaml.safe_dump(document), Path("/nowhere/attempt/scenario.yaml"), catalog)
-    return _reported(mistake.finding for mistake in mistakes)
+    return _format_findings(mistake.finding for mistake in mistakes)
 
 
-def by_operator(document: Object, catalog: Catalog) -> str:
+def judge_by_operator(document: Object, catalog: Catalog) -> str:
     """Return the operator's admission findings."""
-    return _reported(resolve_scenario(catalog, document).errors)
+    return _format_findings(resolve_scenario(catalog, document).errors)
 
 
-def _reported(findings: Iterable[Finding]) -> str:
+def _format_findings(findings: Iterable[Finding]) -> str:
     return "; ".join(sorted(f"{f.code}: {f.message}" for f in findings if f.code in ADMISSION))
 
 
 def try_in_lab(name: str) -> Iterator[Tried]:
     """Apply each attempt with kubectl to a running lab: the API server or the operator must refuse it."""
     lab = LabState.load(name)
-    every = {f"attempt-{i}": attempt for i, attempt in enumerate(attempts())}
-    documents = {n: scenario(a.changes) | {"metadata": {"name": n}} for n, a in every.items()}
+    every = {f"attempt-{i}": attempt for i, attempt in enumerate(load_attempts())}
+    documents = {n: build_scenario(a.changes) | {"metadata": {"name": n}} for n, a in every.items()}
     refused: dict[str, str] = {}
     for each, document in documents.items():
         document["apiVersion"], document["kind"] = "scenariokit.io/v1alpha1", "Scenario"
-        applied = _kubectl(lab, "apply", "-f", "-", text=yaml.safe_dump(document))
+        applied = _run_kubectl(lab, "apply", "-f", "-", text=yaml.safe_dump(document))
         if applied.returncode != 0:
             refused[each] = " ".join(applied.stderr.split())[:4000]
-    said = _conditions(lab, set(documents) - set(refused))
-    _kubectl(lab, "delete", "scenario", "--wait=false", *documents)
+    said = _read_conditions(lab, set(documents) - set(refused))
+    _run_kubectl(lab, "delete", "scenario", "--wait=false", *documents)
     for each, attempt in every.items():
         yield Tried(attempt, {"API server": refused[each]} if each in refused else {"operator": said.get(each, "")})
 
 
-def _conditions(lab: LabState, names: set[str]) -> dict[str, str]:
+def _read_conditions(lab: LabState, names: set[str]) -> dict[str, str]:
     """Return the message of each `Accepted` condition once it is known; empty if it is True."""
     deadline = time.monotonic() + _SECONDS
     said: dict[str, str] = {}
     while set(said) != names and time.monotonic() < deadline:
         time.sleep(1.0)
-        items: list[Any] = json.loads(_kubectl(lab, "get", "scenarios", "-o", "json").stdout)["items"]
+        items: list[Any] = json.loads(_run_kubectl(lab, "get", "scenarios", "-o", "json").stdout)["items"]
         for item in items:
             for each in (item.get("status") or {}).get("conditions") or ():
                 if each["type"] == "Accepted" and each["status"] != "Unknown":
@@ -92,6 +92,6 @@ def _conditions(lab: LabState, names: set[str]) -> dict[str, str]:
     return said
 
 
-def _kubectl(lab: LabState, *arguments: str, text: str = "") -> subprocess.CompletedProcess[str]:
+def _run_kubectl(lab: LabState, *arguments: str, text: str = "") -> subprocess.CompletedProcess[str]:
     command = [str(toolchain.resolve("kubectl")), "--kubeconfig", lab.kubeconfig, "-n", "scenario-kit", *arguments]
     return subprocess.run(command, input=text, capture_output=True, text=True, check=False)

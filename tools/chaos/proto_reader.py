@@ -42,68 +42,68 @@ class _ProtoReader:
     def file(self) -> descriptor_pb2.FileDescriptorProto:
         out = descriptor_pb2.FileDescriptorProto(name=Path(self._where).name)
         while self._at < len(self._tokens):
-            word = self._next()
+            word = self._take_word()
             if word == "syntax":
                 self._expect("=")
-                out.syntax = self._next().strip('"')
+                out.syntax = self._take_word().strip('"')
                 if out.syntax != "proto3":
-                    raise self._error(f"syntax {out.syntax!r}, expected proto3")
+                    raise self._build_error(f"syntax {out.syntax!r}, expected proto3")
                 self._expect(";")
             elif word == "package":
-                out.package = self._next()
+                out.package = self._take_word()
                 self._expect(";")
             elif word == "import":
-                name = self._next().strip('"')
+                name = self._take_word().strip('"')
                 if name != _EMPTY.name:
-                    raise self._error(f"import of {name}, only {_EMPTY.name} is known")
+                    raise self._build_error(f"import of {name}, only {_EMPTY.name} is known")
                 out.dependency.append(name)
                 self._expect(";")
             elif word == "option":
                 self._skip_to(";")
             elif word == "message":
-                self._message(out.message_type.add())
+                self._read_message(out.message_type.add())
             elif word == "enum":
-                self._enum(out.enum_type.add())
+                self._read_enum(out.enum_type.add())
             elif word == "service":
-                self._service(out.service.add())
+                self._read_service(out.service.add())
             elif word != ";":
-                raise self._error(f"unexpected {word!r}")
+                raise self._build_error(f"unexpected {word!r}")
         _Resolver(out, self._where).run()
         return out
 
-    def _message(self, out: descriptor_pb2.DescriptorProto) -> None:
-        out.name = self._next()
+    def _read_message(self, out: descriptor_pb2.DescriptorProto) -> None:
+        out.name = self._take_word()
         self._expect("{")
-        while (word := self._next()) != "}":
+        while (word := self._take_word()) != "}":
             if word == "message":
-                self._message(out.nested_type.add())
+                self._read_message(out.nested_type.add())
             elif word == "enum":
-                self._enum(out.enum_type.add())
+                self._read_enum(out.enum_type.add())
             elif word in ("reserved", "option"):
                 self._skip_to(";")
             elif word in ("oneof", "map", "optional", "required", "extensions", "group"):
-                raise self._error(f"{word!r} in message {out.name} is not understood")
+                raise self._build_error(f"{word!r} in message {out.name} is not understood")
             elif word != ";":
-                self._field(out.field.add(), word)
+                self._read_field(out.field.add(), word)
 
-    def _field(self, out: descriptor_pb2.FieldDescriptorProto, word: str) -> None:
+    def _read_field(self, out: descriptor_pb2.FieldDescriptorProto, word: str) -> None:
         out.label = _FIELD.LABEL_REPEATED if word == "repeated" else _FIELD.LABEL_OPTIONAL
-        kind = self._next() if word == "repeated" else word
+        kind = self._take_word() if word == "repeated" else word
         if kind in _SCALARS:
             out.type = _SCALARS[kind]
         else:
             out.type_name = kind
-        out.name = self._next()
+        out.name = self._take_word()
         self._expect("=")
         out.number = self._number()
         if self._peek() == "[":
             self._skip_to("]")
         self._expect(";")
 
-    def _enum(self, out: descriptor_pb2.EnumDescriptorProto) -> None:
-        out.name = self._next()
+    def _read_enum(self, out: descriptor_pb2.EnumDescriptorProto) -> None:
+        out.name = self._take_word()
         self._expect("{")
-        while (word := self._next()) != "}":
+        while (word := self._take_word()) != "}":
             if word in ("option", "reserved"):
                 self._skip_to(";")
             elif word != ";":
@@ -111,55 +111,55 @@ class _ProtoReader:
                 out.value.add(name=word, number=self._number())
                 self._expect(";")
 
-    def _service(self, out: descriptor_pb2.ServiceDescriptorProto) -> None:
-        out.name = self._next()
+    def _read_service(self, out: descriptor_pb2.ServiceDescriptorProto) -> None:
+        out.name = self._take_word()
         self._expect("{")
-        while (word := self._next()) != "}":
+        while (word := self._take_word()) != "}":
             if word == ";":
                 continue
             if word != "rpc":
-                raise self._error(f"unexpected {word!r} in service {out.name}")
-            method = out.method.add(name=self._next())
-            method.input_type = self._argument(method.name)
+                raise self._build_error(f"unexpected {word!r} in service {out.name}")
+            method = out.method.add(name=self._take_word())
+            method.input_type = self._read_argument(method.name)
             self._expect("returns")
-            method.output_type = self._argument(method.name)
+            method.output_type = self._read_argument(method.name)
             if self._peek() == "{":
                 self._skip_to("}")
 
-    def _argument(self, method: str) -> str:
+    def _read_argument(self, method: str) -> str:
         self._expect("(")
-        kind = self._next()
+        kind = self._take_word()
         if kind == "stream":
-            raise self._error(f"{method} streams; only unary calls are known")
+            raise self._build_error(f"{method} streams; only unary calls are known")
         self._expect(")")
         return kind
 
     def _peek(self) -> str:
         return self._tokens[self._at][0] if self._at < len(self._tokens) else ""
 
-    def _next(self) -> str:
+    def _take_word(self) -> str:
         if self._at >= len(self._tokens):
-            raise self._error("unexpected end of file")
+            raise self._build_error("unexpected end of file")
         word, _ = self._tokens[self._at]
         self._at += 1
         return word
 
     def _number(self) -> int:
-        word = self._next()
+        word = self._take_word()
         if not word.isdecimal():
-            raise self._error(f"expected a number, found {word!r}")
+            raise self._build_error(f"expected a number, found {word!r}")
         return int(word)
 
     def _expect(self, word: str) -> None:
-        found = self._next()
+        found = self._take_word()
         if found != word:
-            raise self._error(f"expected {word!r}, found {found!r}")
+            raise self._build_error(f"expected {word!r}, found {found!r}")
 
     def _skip_to(self, word: str) -> None:
-        while self._next() != word:
+        while self._take_word() != word:
             pass
 
-    def _error(self, what: str) -> ToolchainError:
+    def _build_error(self, what: str) -> ToolchainError:
         line = self._tokens[self._at - 1][1] if self._tokens else 1
         return ToolchainError(
             f"{self._where}:{line}: {what}", fix="install the version of Chaos Mesh that this release pins"
@@ -180,7 +180,7 @@ class _Resolver:
     def run(self) -> None:
         self._collect(self._root, self._file.message_type, self._file.enum_type)
         for message in self._file.message_type:
-            self._fields(f"{self._root}.{message.name}", message)
+            self._resolve_fields(f"{self._root}.{message.name}", message)
         for service in self._file.service:
             for method in service.method:
                 method.input_type = self._find(method.input_type, self._root)
@@ -194,13 +194,13 @@ class _Resolver:
             self._kinds[name] = _FIELD.TYPE_MESSAGE
             self._collect(name, message.nested_type, message.enum_type)
 
-    def _fields(self, scope: str, message: descriptor_pb2.DescriptorProto) -> None:
+    def _resolve_fields(self, scope: str, message: descriptor_pb2.DescriptorProto) -> None:
         for field in message.field:
             if field.type_name:
                 field.type_name = self._find(field.type_name, scope)
                 field.type = self._kinds[field.type_name]  # type: ignore[assignment,unused-ignore]
         for nested in message.nested_type:
-            self._fields(f"{scope}.{nested.name}", nested)
+            self._resolve_fields(f"{scope}.{nested.name}", nested)
 
     def _find(self, name: str, scope: str) -> str:
         while True:

@@ -139,10 +139,10 @@ def is_disturbed(cell: Cell, writes: Sequence[Write]) -> bool:
         return len(writes) == cell.number
     *before, last = writes
     contents = {w.digest for w in before if (w.method, w.path, w.name) == (last.method, last.path, last.name)}
-    return last.digest not in contents and len(contents) < _CONTENTS and _may_be(cell.disturbance, last)
+    return last.digest not in contents and len(contents) < _CONTENTS and _can_suffer(cell.disturbance, last)
 
 
-def _may_be(disturbance: Disturbance, write: Write) -> bool:
+def _can_suffer(disturbance: Disturbance, write: Write) -> bool:
     return disturbance != "conflict" or write.method in _UPDATES
 
 
@@ -162,7 +162,7 @@ def build_cells(
         for (number, write), disturbance in product(
             _list_own(made, () if operation == DEPLOY else shared), disturbances
         )
-        if _may_be(disturbance, write)
+        if _can_suffer(disturbance, write)
     ]
     return single + [
         Cell(operation=operation, disturbance=disturbance, number=EVERY)
@@ -172,12 +172,12 @@ def build_cells(
 
 def _list_own(made: Sequence[Write], shared: Sequence[Write]) -> list[tuple[int, Write]]:
     """List the writes, numbered from 1, that another trial does not make at the same place."""
-    before, after = ([str(_generalize(write)) for write in each] for each in (shared, made))
+    before, after = ([str(_strip_random_parts(write)) for write in each] for each in (shared, made))
     blocks = SequenceMatcher(None, before, after, autojunk=False).get_opcodes()
     return [(n + 1, made[n]) for tag, _, _, start, end in blocks if tag != "equal" for n in range(start, end)]
 
 
-def _generalize(write: Write) -> Write:
+def _strip_random_parts(write: Write) -> Write:
     """Remove the random parts from the names of namespace and trial."""
     return Write(method=write.method, path=_RANDOM.sub(r"\1", write.path), name=_RANDOM.sub(r"\1", write.name))
 

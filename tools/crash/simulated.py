@@ -261,7 +261,7 @@ def record_simulated(operation: str, catalog: Catalog) -> tuple[Write, ...]:
     return recording.writes
 
 
-def disturb_simulated(cell: Cell, catalog: Catalog) -> Outcome:
+def play_simulated_cell(cell: Cell, catalog: Catalog) -> Outcome:
     """Run and disturb the trial of a cell, then delete it."""
     return _play(cell.operation, cell, catalog)[0]
 
@@ -297,9 +297,9 @@ def _play(operation: str, cell: Cell | None, catalog: Catalog) -> tuple[Outcome,
     def is_clean() -> bool:
         return not _HastyRun(environment, _TRIAL, lambda: False).clean()
 
-    ended = _live(has_ended)
+    ended = _run_operators(has_ended)
     status = read_trial(cast("Object", cluster.get(ref)))[1]
-    cleaned = _live(is_clean)
+    cleaned = _run_operators(is_clean)
     recording = cluster.recording
     failed = [s for s in status.steps if s.outcome not in ("Held", "Skipped")]
     said = [f"{s.step}: {s.outcome} {s.message} {[f.observed for f in s.findings]}" for s in failed]
@@ -322,7 +322,7 @@ def _play(operation: str, cell: Cell | None, catalog: Catalog) -> tuple[Outcome,
     return outcome, recording
 
 
-def _live(is_done: Callable[[], bool]) -> bool:
+def _run_operators(is_done: Callable[[], bool]) -> bool:
     """Run operators one after the other until a condition holds; returns False if it never does."""
     for _ in range(_LIVES):
         try:

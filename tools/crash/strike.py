@@ -80,7 +80,7 @@ def record_writes(place: Place, operation: str, catalog: Catalog) -> tuple[Write
     return recording.writes
 
 
-def disturb(place: Place, cell: Cell, catalog: Catalog) -> Callable[[], Outcome]:
+def play_cell(place: Place, cell: Cell, catalog: Catalog) -> Callable[[], Outcome]:
     """Run and disturb the trial of a cell, and wait until everything but its namespace is gone.
 
     Returns:

@@ -40,21 +40,21 @@ def _annotate(value: str) -> dict[str, Any]:
     return {"spec": {"template": {"metadata": {"annotations": {"crash": value}}}}}
 
 
-def _config_map(value: str) -> dict[str, Any]:
+def _build_config_map(value: str) -> dict[str, Any]:
     return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "crash"}, "data": {"key": value}}
 
 
-def _secret() -> dict[str, Any]:
+def _build_secret() -> dict[str, Any]:
     return {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "crash"}, "stringData": {"key": "value"}}
 
 
 #: The changes of each operation's trial, as in a file, including those that it requires first.
 CHANGES: Final[Mapping[str, tuple[dict[str, Any], ...]]] = {
     DEPLOY: (),
-    "apply": ({"apply": _config_map("a")},),
+    "apply": ({"apply": _build_config_map("a")},),
     "chaos": ({"chaos": _POD_FAILURE},),
     "cordon": ({"cordon": {"target": "Node/worker-1"}},),
-    "create": ({"create": _config_map("a")}, {"create": _secret()}),
+    "create": ({"create": _build_config_map("a")}, {"create": _build_secret()}),
     "delete": ({"delete": {"target": "Service/ad"}},),
     "drain": ({"drain": {"target": "Node/worker-1"}},),
     "patch": ({"patch": {"target": "Service/ad", "type": "Merge", "patch": {"spec": {"selector": {"a": "b"}}}}},),

@@ -55,7 +55,7 @@ class Journey(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         return self.code != 2
 
 
-def travel(draft: Draft, folder: Path, run: Run, more: Sequence[str] = ()) -> Journey:
+def run_workflow(draft: Draft, folder: Path, run: Run, more: Sequence[str] = ()) -> Journey:
     """Draft a scenario in an empty folder and run its workflow until a command fails.
 
     Args:
@@ -89,7 +89,7 @@ def travel(draft: Draft, folder: Path, run: Run, more: Sequence[str] = ()) -> Jo
     )  # fmt: skip
 
 
-def command(arguments: Sequence[str], cwd: Path) -> tuple[int, str]:
+def run_command(arguments: Sequence[str], cwd: Path) -> tuple[int, str]:
     """Run a `scenario-kit` command in a subprocess."""
     done = subprocess.run(
         [sys.executable, "-m", "scenario_kit.cli", *arguments],
@@ -103,21 +103,21 @@ def read(path: Path) -> list[Journey]:
     return records.read(path, Journey, lambda journey: (journey.pair.key, journey.answers))
 
 
-def left(desired: Iterable[Draft], known: Iterable[Journey], *, again: bool = False) -> list[Draft]:
+def select_unjudged(desired: Iterable[Draft], known: Iterable[Journey], *, again: bool = False) -> list[Draft]:
     """Return the drafts without a judged record; with ``again`` also those with a failed step."""
     done = {(j.pair.key, j.answers) for j in known if j.judged and not (again and j.stopped)}
     return [(pair, answers) for pair, answers in desired if (pair.key, answers) not in done]
 
 
-def reported(draft: Draft) -> str:
+def format_draft(draft: Draft) -> str:
     """Format a draft on one line."""
     pair, answers = draft
     return f"{pair}, {', '.join(answers)}" if answers else str(pair)
 
 
-def summary(journeys: Sequence[Journey]) -> str:
+def summarise_journeys(journeys: Sequence[Journey]) -> str:
     """Format one line per failed draft, and the totals."""
-    lines = [f"{j.stopped} ended with {j.code}: {reported(j.draft)}" for j in journeys if j.stopped]
+    lines = [f"{j.stopped} ended with {j.code}: {format_draft(j.draft)}" for j in journeys if j.stopped]
     arrived = [j for j in journeys if not j.stopped]
     corrected = sum(j.corrected for j in arrived)
     lines.append(f"{len(arrived)} of {len(journeys)} proven, {corrected} of them after a correction")

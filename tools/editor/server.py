@@ -60,13 +60,13 @@ class Server:
 
     def completions(self, path: Path, line: int, column: int) -> dict[str, str]:
         """Return the labels offered at a position (from 0), each with its documentation."""
-        result = self.ask("textDocument/completion", _at(path, line, column))
-        return {item["label"]: _text(item.get("documentation", "")) for item in result["items"]}
+        result = self.ask("textDocument/completion", _build_position(path, line, column))
+        return {item["label"]: _read_content(item.get("documentation", "")) for item in result["items"]}
 
     def hover(self, path: Path, line: int, column: int) -> str:
         """Return the hover text at a position."""
-        result = self.ask("textDocument/hover", _at(path, line, column))
-        return _text(result["contents"]) if result else ""
+        result = self.ask("textDocument/hover", _build_position(path, line, column))
+        return _read_content(result["contents"]) if result else ""
 
     def ask(self, method: str, parameters: Mapping[str, Any]) -> Any:
         """Send a request and return its result."""
@@ -108,9 +108,9 @@ class Server:
             self._answers.put(json.loads(stream.read(length)))
 
 
-def _at(path: Path, line: int, column: int) -> dict[str, Any]:
+def _build_position(path: Path, line: int, column: int) -> dict[str, Any]:
     return {"textDocument": {"uri": path.as_uri()}, "position": {"line": line, "character": column}}
 
 
-def _text(content: Any) -> str:
+def _read_content(content: Any) -> str:
     return str(content["value"]) if isinstance(content, dict) else str(content)

@@ -28,8 +28,8 @@ from tools.image.recipes import (
     PYTHON,
     USER,
     ImageRecipe,
-    keeps_debian_file,
-    keeps_wheel_file,
+    is_debian_file_kept,
+    is_wheel_file_kept,
 )
 from tools.image.source import SourceRevision, read_revision, select_files
 from tools.image.wheels import PinnedWheel
@@ -135,7 +135,7 @@ def build_tree(recipe: ImageRecipe, options: BuildOptions, work: Path, say: Call
     base, libraries, kit = work / "base", work / "libraries", work / "kit"
     say(f"unpacking {len(packages)} packages of Debian")
     for package in packages:
-        text = debian.unpack_package(debian.locate_package(package, options.downloads), base, keeps_debian_file)
+        text = debian.unpack_package(debian.locate_package(package, options.downloads), base, is_debian_file_kept)
         _write(base / "var/lib/dpkg/status.d" / package.name, text)
     for link, to in _LINKS.items():
         (base / link).parent.mkdir(parents=True, exist_ok=True)
@@ -146,7 +146,7 @@ def build_tree(recipe: ImageRecipe, options: BuildOptions, work: Path, say: Call
     (base / "tmp").chmod(0o1777)
     say(f"wheels: {len(pinned)}")
     for file in wheels.download_wheels(pinned, PYTHON, architecture, options.downloads / architecture):
-        wheels.unpack_wheel(file, libraries / PACKAGES, keeps_wheel_file)
+        wheels.unpack_wheel(file, libraries / PACKAGES, is_wheel_file_kept)
     for entry in select_files(ROOT, recipe.kit):
         _write(kit / entry.path, entry.content if isinstance(entry.content, bytes) else entry.content.read_bytes())  # type: ignore[union-attr]
     _write(kit / CONTENTS, json.dumps(list_contents(packages, pinned, revision), indent=1) + "\n")

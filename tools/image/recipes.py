@@ -149,11 +149,11 @@ RECIPES: Final = {recipe.name: recipe for recipe in (OPERATOR, LAB)}
 LAUNCHER: Final = "#!/usr/bin/python3\nimport sys\n\nfrom scenario_kit.cli import main\n\nsys.exit(main())\n"
 
 
-def keeps_debian_file(path: str) -> bool:
+def is_debian_file_kept(path: str) -> bool:
     """Return whether a package's file is in the images."""
     return _DEBIAN_UNUSED.fullmatch(path) is None
 
 
-def keeps_wheel_file(path: str) -> bool:
+def is_wheel_file_kept(path: str) -> bool:
     """Return whether a wheel's file is in the images."""
     return _WHEEL_UNUSED.fullmatch(path) is None

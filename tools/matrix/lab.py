@@ -24,7 +24,7 @@ from scenario_kit.model import Scenario, Severity, TrialStep
 from scenario_kit.model.authored.scenario import Expect
 from scenario_kit.model.results.matrix import MatrixRow
 from tools.matrix.pairs import Pair
-from tools.matrix.record import fired, still
+from tools.matrix.record import list_fired, list_still_firing
 from tools.trials import TrialBench
 
 #: Seconds that a fault is active: a stuck rollout is detected after 600 s, and its rule has `for: 300s`.
@@ -46,30 +46,32 @@ class Bench(TrialBench):
             LabError: the lab is gone.
         """
         try:
-            return self._attempt(pair, alone)
+            return self._run_attempt(pair, alone)
         except LabError:
             raise
         except InfrastructureError as error:
-            return row(pair, "Infra", reported=f"{type(error).__name__}: {error}"[:600])
+            return build_row(pair, "Infra", reported=f"{type(error).__name__}: {error}"[:600])
 
-    def _attempt(self, pair: Pair, alone: bool) -> MatrixRow | None:
+    def _run_attempt(self, pair: Pair, alone: bool) -> MatrixRow | None:
         started = time.monotonic()
-        scenario = self._scenario(pair)
+        scenario = self._draft_scenario(pair)
         sample = self.resolve(scenario, "app", 100)
         lacks = find_unmet_needs(
             sample.faults, sample.app, list_capabilities(self._catalog), offers_capability, sample.requires
         )
         if lacks:
-            return row(pair, "Lacking", reported="; ".join(sorted({f"{x.need}: {x.because}" for x in lacks})))
+            return build_row(pair, "Lacking", reported="; ".join(sorted({f"{x.need}: {x.because}" for x in lacks})))
         if not alone and limit_concurrency(sample, 2) == 1:
             return None
         planned = PlannedTrial(
-            purpose="matrix", describe="one fault, nothing else", steps=steps(sample.faults[0].name), seed=_SEED
+            purpose="matrix", describe="one fault, nothing else", steps=list_steps(sample.faults[0].name), seed=_SEED
         )
         (result,) = self.run([planned], TRY, scenario, sample.digest)
-        return msgspec.structs.replace(judged(pair, result), wall_seconds=round(time.monotonic() - started, 1))
+        return msgspec.structs.replace(
+            build_judged_row(pair, result), wall_seconds=round(time.monotonic() - started, 1)
+        )
 
-    def _scenario(self, pair: Pair) -> Scenario:
+    def _draft_scenario(self, pair: Pair) -> Scenario:
         """Draft the scenario as ``new`` does, but without expectations."""
         answers = Answers(pair.app, pair.version, pair.target, pair.fault, outcome="Incident")
         with tempfile.TemporaryDirectory() as folder:
@@ -79,7 +81,7 @@ class Bench(TrialBench):
         return msgspec.structs.replace(scenario, spec=msgspec.structs.replace(scenario.spec, expect=Expect()))
 
 
-def steps(fault: str) -> tuple[TrialStep, ...]:
+def list_steps(fault: str) -> tuple[TrialStep, ...]:
     """Return the steps of a pair's trial."""
     return (
         TrialStep(kind="deploy"),
@@ -93,45 +95,53 @@ def steps(fault: str) -> tuple[TrialStep, ...]:
     )
 
 
-def judged(pair: Pair, result: TrialResult) -> MatrixRow:
+def build_judged_row(pair: Pair, result: TrialResult) -> MatrixRow:
     """Convert the result of a pair's trial to a row."""
     by_kind = {str(s.step).split()[0]: s for s in result.steps}
     injection, hold, cleared = (by_kind.get(kind) for kind in ("inject", "hold", "expectCleared"))
     if result.outcome == "Infra" or injection is None or result.history is None or result.injected_at is None:
         if injection is not None and injection.outcome == "Broken":  # refused before anything was created
-            return row(pair, "NoEffect", reported=_said(result), clean=_held(by_kind.get("expectClean")))
-        return row(pair, "Infra", reported=result.message or _said(result) or "the trial left no evidence")
+            return build_row(
+                pair, "NoEffect", reported=_format_errors(result), clean=_is_held(by_kind.get("expectClean"))
+            )
+        return build_row(
+            pair, "Infra", reported=result.message or _format_errors(result) or "the trial left no evidence"
+        )
     proven = tuple(c.describe for c in injection.checks if c.answer == "True")
-    facts: dict[str, Any] = {"proven": proven, "clean": _held(by_kind.get("expectClean"))}
+    facts: dict[str, Any] = {"proven": proven, "clean": _is_held(by_kind.get("expectClean"))}
     if hold is None or hold.outcome == "Skipped" or injection.outcome != "Held":
-        return row(pair, "NoEffect", reported=_said(result), **facts)
+        return build_row(pair, "NoEffect", reported=_format_errors(result), **facts)
     injected = result.injected_at
     until = hold.finished_at or result.history.end
     # A fault without visible effect, or whose effect the app undoes, is a valid result as well.
-    lasting = still(result.history, injected, cleared.finished_at) if cleared and cleared.finished_at else []
-    undone = _held(by_kind.get("teardown")) is not False
-    return row(
+    lasting = (
+        list_still_firing(result.history, injected, cleared.finished_at) if cleared and cleared.finished_at else []
+    )
+    undone = _is_held(by_kind.get("teardown")) is not False
+    return build_row(
         pair,
         "Ran",
-        alerts=fired(result.history, injected, until),
+        alerts=list_fired(result.history, injected, until),
         effective_seconds=None if injection.finished_at is None else injection.finished_at - injected,
-        recovered=bool(_held(cleared)) and not lasting and undone,
+        recovered=bool(_is_held(cleared)) and not lasting and undone,
         observed_seconds=round(until - injected),
-        reported="; ".join(filter(None, [_said(result), f"still firing: {', '.join(lasting)}" if lasting else ""])),
+        reported="; ".join(
+            filter(None, [_format_errors(result), f"still firing: {', '.join(lasting)}" if lasting else ""])
+        ),
         **facts,
     )
 
 
-def row(pair: Pair, outcome: Any, **facts: Any) -> MatrixRow:
+def build_row(pair: Pair, outcome: Any, **facts: Any) -> MatrixRow:
     """Build a row with today's date."""
     return MatrixRow(**pair._asdict(), outcome=outcome, date=datetime.now(UTC).date(), **facts)
 
 
-def _held(step: Any) -> bool | None:
+def _is_held(step: Any) -> bool | None:
     return None if step is None or step.outcome in ("Skipped", "Running") else step.outcome == "Held"
 
 
-def _said(result: TrialResult) -> str:
+def _format_errors(result: TrialResult) -> str:
     """Return the errors. Unexpected alerts are warnings, since the scenario declares none."""
     wrong = [f for f in result.findings if f.severity == Severity.ERROR]
     reported = [f"{f.message}: {f.observed}" if f.observed else f.message for f in wrong]

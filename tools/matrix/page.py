@@ -31,7 +31,7 @@ To try more pairs, run `ci/matrix --lab NAME --sample 40` (see `--help`); record
 """
 
 
-def page(
+def render_page(
     rows: Sequence[MatrixRow],
     total: int,
     fitting: int,
@@ -58,19 +58,19 @@ def page(
     lasting = [row for row in ran if not row.recovered]
     apps = sorted({(row.app, row.version) for row in judged})
     parts = [
-        _HEAD.replace("{tables}", ", ".join(f"[{app} {version}]({file(app)})" for app, version in apps)),
-        _summary(judged, total, fitting),
+        _HEAD.replace("{tables}", ", ".join(f"[{app} {version}]({name_page(app)})" for app, version in apps)),
+        _summarise_rows(judged, total, fitting),
         _open(silent, lasting, ran, why, outlasts),
     ]
     for app, version in apps:
-        parts.append(_types(app, version, [r for r in judged if (r.app, r.version) == (app, version)]))
+        parts.append(_render_types(app, version, [r for r in judged if (r.app, r.version) == (app, version)]))
     for title, found, reason in (
         ("Pairs without alerts, and why", silent, why),
         ("Pairs that did not recover, and why", lasting, outlasts),
         ("Without effect", [row for row in judged if row.outcome == "NoEffect"], lambda row: row.reported),
         ("Not supported by a lab", [row for row in judged if row.outcome == "Lacking"], lambda row: row.reported),
     ):
-        parts.append(_grouped(title, [row for row in found if reason(row)], reason))
+        parts.append(_render_groups(title, [row for row in found if reason(row)], reason))
     if untried:
         named = {app: sorted({p.fault for p in untried if p.app == app}) for app in sorted({p.app for p in untried})}
         parts.append(_list("Fault types not tried yet", (f"{a}: {', '.join(f)}" for a, f in named.items())))
@@ -79,7 +79,7 @@ def page(
     return "\n".join(part for part in parts if part)
 
 
-def table(app: str, version: str, rows: Sequence[MatrixRow], why: Callable[[MatrixRow], str]) -> str:
+def render_table(app: str, version: str, rows: Sequence[MatrixRow], why: Callable[[MatrixRow], str]) -> str:
     """Render all rows of an app."""
     judged = [row for row in rows if row.outcome != "Infra"]
     lines = [
@@ -91,17 +91,17 @@ def table(app: str, version: str, rows: Sequence[MatrixRow], why: Callable[[Matr
         "",
         "| family | fault | target | alerts | first after | recovered | on |",
         "|---|---|---|---|--:|---|---|",
-        *(line(row, why(row)) for row in sorted(judged, key=lambda r: (r.family, r.fault, r.target))),
+        *(format_row(row, why(row)) for row in sorted(judged, key=lambda r: (r.family, r.fault, r.target))),
     ]
     return "\n".join(lines) + "\n"
 
 
-def file(app: str) -> str:
+def name_page(app: str) -> str:
     """Return the name of an app's page."""
     return f"matrix-{app}.md"
 
 
-def line(row: MatrixRow, reason: str) -> str:
+def format_row(row: MatrixRow, reason: str) -> str:
     """Format a row."""
     shown = [
         f"{a.name} on {a.entity} ({a.seconds:.0f} s)" if a.entity else f"{a.name} ({a.seconds:.0f} s)"
@@ -109,10 +109,10 @@ def line(row: MatrixRow, reason: str) -> str:
     ]
     alerts = shorten_list(shown, _MOST, "; ") or f"*{reason or 'none, for an unknown reason'}*"
     first = f"{row.alerts[0].seconds:.0f} s" if row.alerts else "–"
-    return _cells(row.family, row.fault, row.target, alerts, first, recovery(row), str(row.date))
+    return _format_cells(row.family, row.fault, row.target, alerts, first, describe_recovery(row), str(row.date))
 
 
-def recovery(row: MatrixRow) -> str:
+def describe_recovery(row: MatrixRow) -> str:
     """Return in words whether the app recovered."""
     if row.recovered is None:
         return "–"
@@ -126,7 +126,7 @@ def name(row: MatrixRow) -> str:
     return f"{row.fault} on {row.target} in {row.app}"
 
 
-def _summary(rows: Sequence[MatrixRow], total: int, fitting: int) -> str:
+def _summarise_rows(rows: Sequence[MatrixRow], total: int, fitting: int) -> str:
     count = Counter(row.outcome for row in rows)
     ran = [row for row in rows if row.outcome == "Ran"]
     loud = sum(bool(row.alerts) for row in ran)
@@ -155,11 +155,11 @@ def _open(
         ("Left something behind", [row for row in ran if not row.clean]),
     ):
         if found:
-            lines += [f"{title}:", "", *(f"* {name(row)}{_reported(row.reported)}" for row in found), ""]
+            lines += [f"{title}:", "", *(f"* {name(row)}{_format_reported(row.reported)}" for row in found), ""]
     return "\n".join(lines) or "Every row without alerts or recovery is explained below.\n"
 
 
-def _types(app: str, version: str, rows: Sequence[MatrixRow]) -> str:
+def _render_types(app: str, version: str, rows: Sequence[MatrixRow]) -> str:
     """Render a table with one line per fault type of an app."""
     lines = [
         f"## {app} {version}",
@@ -172,17 +172,17 @@ def _types(app: str, version: str, rows: Sequence[MatrixRow]) -> str:
         ran = [row for row in mine if row.outcome == "Ran"]
         loud = [row for row in ran if row.alerts]
         if not ran:
-            lines.append(_cells(family, fault, str(len(mine)), f"*{_unlike(mine)}*", "–", "–", "–"))
+            lines.append(_format_cells(family, fault, str(len(mine)), f"*{_summarise_reasons(mine)}*", "–", "–", "–"))
             continue
         count = Counter(alert for row in loud for alert in {fired.name for fired in row.alerts})
         most = sorted(count.items(), key=lambda item: (-item[1], item[0]))[:_MOST]
         lines.append(
-            _cells(
+            _format_cells(
                 family,
                 fault,
                 str(len(mine)),
                 f"{len(loud)} of {len(ran)}",
-                _range([row.alerts[0].seconds for row in loud]),
+                _format_range([row.alerts[0].seconds for row in loud]),
                 ", ".join(f"{alert} ({times})" for alert, times in most) or "–",
                 f"{sum(row.recovered is True for row in ran)} of {len(ran)}",
             )
@@ -194,19 +194,19 @@ def _type(row: MatrixRow) -> tuple[str, str]:
     return row.family, row.fault
 
 
-def _unlike(rows: Sequence[MatrixRow]) -> str:
+def _summarise_reasons(rows: Sequence[MatrixRow]) -> str:
     """Summarise why none of the rows ran."""
     return " and ".join(sorted({"no effect" if row.outcome == "NoEffect" else "not in a lab" for row in rows}))
 
 
-def _range(seconds: Sequence[float]) -> str:
+def _format_range(seconds: Sequence[float]) -> str:
     if not seconds:
         return "–"
     low, high = min(seconds), max(seconds)
     return f"{low:.0f} s" if low == high else f"{median(seconds):.0f} s ({low:.0f}–{high:.0f})"
 
 
-def _grouped(title: str, rows: Sequence[MatrixRow], reason: Callable[[MatrixRow], str]) -> str:
+def _render_groups(title: str, rows: Sequence[MatrixRow], reason: Callable[[MatrixRow], str]) -> str:
     """Render the rows grouped by reason, the most frequent first; empty without rows."""
     groups: dict[str, dict[tuple[str, str], list[str]]] = {}
     for row in sorted(rows, key=lambda r: (r.app, r.fault, r.target)):
@@ -225,9 +225,9 @@ def _list(title: str, items: Iterable[str]) -> str:
     return "\n".join([f"## {title}", "", *(f"* {item}" for item in items)]) + "\n"
 
 
-def _cells(*cells: str) -> str:
+def _format_cells(*cells: str) -> str:
     return "| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in cells) + " |"
 
 
-def _reported(words: str) -> str:
+def _format_reported(words: str) -> str:
     return f": {' '.join(words.split())}" if words else ""

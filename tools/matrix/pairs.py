@@ -35,7 +35,7 @@ class Pair(NamedTuple):
         return f"{self.fault} on {self.target} in {self.app} {self.version}"
 
 
-def pairs(catalog: Catalog, apps: Sequence[str] = (), faults: Sequence[str] = ()) -> Iterator[Pair]:
+def list_pairs(catalog: Catalog, apps: Sequence[str] = (), faults: Sequence[str] = ()) -> Iterator[Pair]:
     """Yield all pairs whose target is of the right kind, whether or not the fault has an effect.
 
     Args:
@@ -49,11 +49,11 @@ def pairs(catalog: Catalog, apps: Sequence[str] = (), faults: Sequence[str] = ()
             continue
         for fault in faults or catalog.faults():
             fault_type = catalog.fault(fault)
-            for target in list_targets(fault_type, app, objects_for(catalog, app, fault)):
+            for target in list_targets(fault_type, app, list_objects_for(catalog, app, fault)):
                 yield Pair(name, app.version, fault, fault_type.version, fault_type.family, target)
 
 
-def aimless(catalog: Catalog, known: Iterable[Pair]) -> dict[str, str]:
+def find_aimless_types(catalog: Catalog, known: Iterable[Pair]) -> dict[str, str]:
     """Return the fault types without a pair, and why."""
     aimed = {pair.fault for pair in known}
     reported = {}
@@ -64,24 +64,24 @@ def aimless(catalog: Catalog, known: Iterable[Pair]) -> dict[str, str]:
     return reported
 
 
-def bites(catalog: Catalog, pair: Pair) -> bool:
+def takes_effect(catalog: Catalog, pair: Pair) -> bool:
     """Return whether the fault with default parameters has an effect on the target, so that ``new`` offers it."""
     app = catalog.app(pair.app, pair.version)
     try:
-        offer(catalog.fault(pair.fault), app, objects_for(catalog, app, pair.fault), pair.target)
+        offer(catalog.fault(pair.fault), app, list_objects_for(catalog, app, pair.fault), pair.target)
     except AuthoringError:
         return False
     return True
 
 
-def objects_for(catalog: Catalog, app: App, fault: str) -> tuple[Object, ...]:
+def list_objects_for(catalog: Catalog, app: App, fault: str) -> tuple[Object, ...]:
     """Return the app's objects, with the options that the fault type requires."""
     desired = select_options(app, catalog.fault(fault))
-    return _objects(catalog, app.name, app.version, json.dumps(desired, sort_keys=True))
+    return _render_objects(catalog, app.name, app.version, json.dumps(desired, sort_keys=True))
 
 
 @functools.lru_cache
-def _objects(catalog: Catalog, name: str, version: str, desired: str) -> tuple[Object, ...]:
+def _render_objects(catalog: Catalog, name: str, version: str, desired: str) -> tuple[Object, ...]:
     """Render the objects; cached, since most fault types require the same options."""
     app = catalog.app(name, version)
     options = resolve_options(app, json.loads(desired))
@@ -103,7 +103,7 @@ def sample(known: Sequence[Pair], seed: int) -> Iterator[Pair]:
     yield from _round(families)
 
 
-def each(order: Iterable[Pair], count: int) -> Iterator[Pair]:
+def select_first_pairs(order: Iterable[Pair], count: int) -> Iterator[Pair]:
     """Yield the first ``count`` pairs of every fault type in every app, in order."""
     taken: Counter[tuple[str, str]] = Counter()
     for pair in order:

@@ -15,7 +15,7 @@ from scenario_kit.model import App, Component, FaultType
 from scenario_kit.model.kubernetes.reference import find_named
 from scenario_kit.model.results.matrix import MatrixRow
 from scenario_kit.render.faults.applicability import find_component
-from tools.matrix.pairs import objects_for
+from tools.matrix.pairs import list_objects_for
 
 WRITTEN = Path(__file__).parent / "reasons.yaml"
 
@@ -37,12 +37,12 @@ class Written(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         )
 
 
-def written() -> list[Written]:
+def read_reasons() -> list[Written]:
     """Read the recorded reasons."""
     return msgspec.convert(yaml.safe_load(WRITTEN.read_text()), list[Written])
 
 
-def why(row: MatrixRow, catalog: Catalog, known: Sequence[Written]) -> str:
+def explain_silence(row: MatrixRow, catalog: Catalog, known: Sequence[Written]) -> str:
     """Return why a row has no alert; empty if it has some or the reason is unknown."""
     if row.outcome == "Lacking":
         return f"not tried: {row.reported}"
@@ -53,23 +53,25 @@ def why(row: MatrixRow, catalog: Catalog, known: Sequence[Written]) -> str:
     if row.alerts:
         return ""
     found = next((r.because for r in known if r.of == "Silence" and r.holds(row)), "")
-    return found or from_catalog(catalog.fault(row.fault), catalog.app(row.app, row.version), _hit(row, catalog))
+    return found or explain_by_catalog(
+        catalog.fault(row.fault), catalog.app(row.app, row.version), _find_hit_component(row, catalog)
+    )
 
 
-def outlasts(row: MatrixRow, catalog: Catalog, known: Sequence[Written]) -> str:
+def explain_persistence(row: MatrixRow, catalog: Catalog, known: Sequence[Written]) -> str:
     """Return why a row did not recover; empty if it did or the reason is unknown."""
     if row.outcome != "Ran" or row.recovered:
         return ""
     if found := next((r.because for r in known if r.of == "Recovery" and r.holds(row)), ""):
         return found
-    hit = _hit(row, catalog)
+    hit = _find_hit_component(row, catalog)
     lasting = catalog.app(row.app, row.version).outlasting(hit.name) if hit is not None else ()
     reasons = "; ".join(dict.fromkeys(because for _, because in lasting))
     names = ", ".join(component.name for component, _ in lasting)
     return f"{reasons}: whatever broke {hit.name}, {names} must be restarted afterwards" if hit and lasting else ""
 
 
-def from_catalog(fault_type: FaultType, app: App, hit: Component | None) -> str:
+def explain_by_catalog(fault_type: FaultType, app: App, hit: Component | None) -> str:
     """Return the catalogue's explanation for missing alerts; empty if alerts would be expected."""
     if fault_type.persistence in ("OneShot", "Expires", "SelfHeals"):
         return "it ends by itself before any rule fires"
@@ -89,8 +91,8 @@ def from_catalog(fault_type: FaultType, app: App, hit: Component | None) -> str:
     return ""
 
 
-def _hit(row: MatrixRow, catalog: Catalog) -> Component | None:
+def _find_hit_component(row: MatrixRow, catalog: Catalog) -> Component | None:
     app = catalog.app(row.app, row.version)
-    objects = objects_for(catalog, app, row.fault)
+    objects = list_objects_for(catalog, app, row.fault)
     found = find_named(objects, *row.target.bare)
     return None if found is None else find_component(app, objects, found)

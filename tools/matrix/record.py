@@ -14,17 +14,17 @@ from scenario_kit.model.results.matrix import Fired, MatrixRow
 from tools.matrix.pairs import Pair
 
 
-def pair_of(row: MatrixRow) -> Pair:
+def get_pair(row: MatrixRow) -> Pair:
     """Return the pair of a row."""
     return Pair(row.app, row.version, row.fault, row.change, row.family, row.target)
 
 
-def file_of(catalog: Catalog, app: str) -> Path:
+def locate_records(catalog: Catalog, app: str) -> Path:
     """Return the path of an app's records."""
     return catalog.app_path(app).with_name(FILE)
 
 
-def fired(history: AlertHistory, injected: float, until: float) -> tuple[Fired, ...]:
+def list_fired(history: AlertHistory, injected: float, until: float) -> tuple[Fired, ...]:
     """Return the alerts that started firing from the injection until ``until``, the first per name and entity."""
     first: dict[tuple[str, Reference | None], float] = {}
     for timeline in history.timelines:
@@ -36,7 +36,7 @@ def fired(history: AlertHistory, injected: float, until: float) -> tuple[Fired, 
     return tuple(sorted(found, key=lambda f: (f.seconds, f.name, f.entity or "")))
 
 
-def still(history: AlertHistory, injected: float, at: float) -> list[str]:
+def list_still_firing(history: AlertHistory, injected: float, at: float) -> list[str]:
     """Return the alerts that fire at an instant and started after the injection."""
     return sorted(
         name_alert(t)
@@ -47,25 +47,25 @@ def still(history: AlertHistory, injected: float, at: float) -> list[str]:
 
 def read(catalog: Catalog) -> list[MatrixRow]:
     """Read the records of all apps, the latest of each pair."""
-    return [row for app in catalog.apps() for row in read_rows(file_of(catalog, app))]
+    return [row for app in catalog.apps() for row in read_rows(locate_records(catalog, app))]
 
 
-def tidy(catalog: Catalog) -> None:
+def drop_old_records(catalog: Catalog) -> None:
     """Keep only the latest record of each pair."""
     for app in catalog.apps():
-        path = file_of(catalog, app)
+        path = locate_records(catalog, app)
         if kept := read_rows(path):
             fresh = path.with_name(f".{path.name}.new")
             fresh.write_bytes(b"".join(row.to_bytes() + b"\n" for row in kept))
             fresh.replace(path)
 
 
-def left(known: Iterable[Pair], tried: Iterable[MatrixRow], since: date = date.min) -> list[Pair]:
+def select_unjudged(known: Iterable[Pair], tried: Iterable[MatrixRow], since: date = date.min) -> list[Pair]:
     """Return the pairs that have not been judged, those without a record first.
 
     A lab may have gained a capability, or recovered. Records from before ``since`` are ignored, as the simulation may
     have changed.
     """
-    outcomes = {pair_of(row).key: row.outcome for row in tried if row.date >= since}
+    outcomes = {get_pair(row).key: row.outcome for row in tried if row.date >= since}
     open_ = [pair for pair in known if outcomes.get(pair.key) not in ("Ran", "NoEffect")]
     return sorted(open_, key=lambda pair: pair.key in outcomes)

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tools.mutation.prose import only_prose
+from tools.mutation.prose import differs_in_prose
 from tools.mutation.workspace import locate_package
 
 
@@ -41,7 +41,7 @@ class Mutant:
         return f"{self.function} {self.digest}"
 
 
-def mutants(root: Path, package: str) -> list[Mutant]:
+def list_package_mutants(root: Path, package: str) -> list[Mutant]:
     """List the distinct mutants of ``scenario_kit/<package>`` that change more than messages.
 
     Call it in a folder with a mutmut configuration, see ``workspace``.
@@ -49,12 +49,12 @@ def mutants(root: Path, package: str) -> list[Mutant]:
     found: dict[str, Mutant] = {}
     for path in sorted((root / "scenario_kit" / locate_package(package)).rglob("*.py")):
         name = str(path.relative_to(root))
-        for mutant in in_module(name, path.read_text(), mutated(path, root / "mutants" / name)):
+        for mutant in find_mutants(name, path.read_text(), generate_mutated(path, root / "mutants" / name)):
             found.setdefault(mutant.key, mutant)
     return list(found.values())
 
 
-def mutated(path: Path, before: Path) -> str:
+def generate_mutated(path: Path, before: Path) -> str:
     """Return the module with all mutants, generating it unless it is up to date."""
     from mutmut.mutation.file_mutation import mutate_file_contents
 
@@ -63,29 +63,29 @@ def mutated(path: Path, before: Path) -> str:
     return mutate_file_contents(str(path), path.read_text()).code
 
 
-def in_module(path: str, source: str, mutated: str) -> Iterator[Mutant]:
+def find_mutants(path: str, source: str, mutated: str) -> Iterator[Mutant]:
     """Yield the mutants of a generated module, each compared with its original function."""
     module = path.removesuffix(".py").replace("/", ".").removesuffix(".__init__")
-    starts = {name: function.lineno for name, function in _functions(ast.parse(source))}
+    starts = {name: function.lineno for name, function in _list_functions(ast.parse(source))}
     lines = mutated.splitlines()
-    functions = dict(_functions(ast.parse(mutated)))
+    functions = dict(_list_functions(ast.parse(mutated)))
     for qualified, mutant in functions.items():
         stem, marked, number = qualified.rpartition("__mutmut_")
         if not marked or not number.isdigit():
             continue
         original = functions[f"{stem}__mutmut_orig"]
-        if only_prose(original, mutant):
+        if differs_in_prose(original, mutant):
             continue
         owner, _, mangled = qualified.rpartition(".")
         plain = stem.rpartition(".")[2].removeprefix("x_").rpartition("ǁ")[2]
         start = starts[f"{owner}.{plain}" if owner else plain]
-        before, after = _text(lines, original, plain), _text(lines, mutant, plain)
+        before, after = _extract_text(lines, original, plain), _extract_text(lines, mutant, plain)
         diff = list(difflib.unified_diff(before, after, lineterm=""))[2:]
         first = next(i for i, (old, new) in enumerate(zip([*before, ""], [*after, ""], strict=False)) if old != new)
         yield Mutant(f"{module}.{mangled}", path, start + first, "\n".join(diff))
 
 
-def _functions(module: ast.Module) -> Iterator[tuple[str, ast.FunctionDef]]:
+def _list_functions(module: ast.Module) -> Iterator[tuple[str, ast.FunctionDef]]:
     for node in module.body:
         if isinstance(node, ast.FunctionDef):
             yield node.name, node
@@ -93,7 +93,7 @@ def _functions(module: ast.Module) -> Iterator[tuple[str, ast.FunctionDef]]:
             yield from ((f"{node.name}.{f.name}", f) for f in node.body if isinstance(f, ast.FunctionDef))
 
 
-def _text(lines: Sequence[str], function: ast.FunctionDef, name: str) -> list[str]:
+def _extract_text(lines: Sequence[str], function: ast.FunctionDef, name: str) -> list[str]:
     text = lines[function.lineno - 1 : function.end_lineno]
     return [text[0].replace(function.name, name, 1), *text[1:]]
 

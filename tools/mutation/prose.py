@@ -13,21 +13,21 @@ PROSE_KEYWORDS = frozenset(
 _TEXT = ast.Constant("")
 
 
-def only_prose(original: ast.FunctionDef, mutant: ast.FunctionDef) -> bool:
+def differs_in_prose(original: ast.FunctionDef, mutant: ast.FunctionDef) -> bool:
     """Return whether two functions differ only in docstrings, strings with a blank and message arguments."""
-    before, after = _said(original), _said(mutant)
+    before, after = _drop_docstring(original), _drop_docstring(mutant)
     if len(before) != len(after) or ast.dump(original.args) != ast.dump(mutant.args):
         return False
     # Unchanged statements are compared without a copy, since copying is slow.
     changed = [(one, other) for one, other in zip(before, after, strict=True) if ast.dump(one) != ast.dump(other)]
-    return all(_skeleton(one) == _skeleton(other) for one, other in changed)
+    return all(_dump_skeleton(one) == _dump_skeleton(other) for one, other in changed)
 
 
-def _said(function: ast.FunctionDef) -> list[ast.stmt]:
+def _drop_docstring(function: ast.FunctionDef) -> list[ast.stmt]:
     return function.body[1:] if ast.get_docstring(function) is not None else function.body
 
 
-def _skeleton(statement: ast.stmt) -> str:
+def _dump_skeleton(statement: ast.stmt) -> str:
     return ast.dump(_WithoutProse().visit(copy.deepcopy(statement)))
 
 

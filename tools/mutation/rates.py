@@ -45,13 +45,13 @@ def rate(
     return Rate(package, seed, len(every), len(tried), killed, sum(o.key in accepted for o in alive), date)
 
 
-def survivors(drawn: Sequence[Mutant], known: Mapping[str, Tried]) -> list[Mutant]:
+def list_survivors(drawn: Sequence[Mutant], known: Mapping[str, Tried]) -> list[Mutant]:
     """List the survivors by file and line."""
     alive = [mutant for mutant in drawn if mutant.key in known and known[mutant.key].answer != "killed"]
     return sorted(alive, key=lambda mutant: (mutant.path, mutant.line, mutant.name))
 
 
-def table(rates: Sequence[Rate]) -> str:
+def render_table(rates: Sequence[Rate]) -> str:
     """Format the rates as a Markdown table."""
     lines = ["| package | sample | mutants | tried | killed | survived | of them accepted | rate | date |"]
     lines += ["|---|--:|--:|--:|--:|--:|--:|--:|---|"]
@@ -63,11 +63,11 @@ def table(rates: Sequence[Rate]) -> str:
     return "\n".join(lines)
 
 
-def placed(page: str, rates: Sequence[Rate]) -> str:
+def insert_table(page: str, rates: Sequence[Rate]) -> str:
     """Put the table into the page; packages without a new rate keep their row."""
     head, _, rest = page.partition(BEGIN)
     old, _, tail = rest.partition(END)
     fresh = {r.package for r in rates}
     kept = [line for line in old.splitlines() if line.startswith("| ") and line.split()[1] not in {"package", *fresh}]
-    header, rule, *rows = table(rates).splitlines()
+    header, rule, *rows = render_table(rates).splitlines()
     return "\n".join([head + BEGIN, header, rule, *sorted([*kept, *rows]), END]) + tail

@@ -29,7 +29,7 @@ def read(path: Path = RECORD) -> dict[str, Tried]:
     return {tried.key: tried for tried in records.read(path, Tried, lambda tried: tried.key)}
 
 
-def compact(path: Path, package: str, every: Sequence[Mutant]) -> None:
+def compact_records(path: Path, package: str, every: Sequence[Mutant]) -> None:
     """Rewrite the records sorted, without those of the package's former mutants."""
     known = {mutant.key for mutant in every}
     stay = sorted(key for key in read(path) if not key.startswith(f"{package}.") or key in known)
@@ -37,7 +37,7 @@ def compact(path: Path, package: str, every: Sequence[Mutant]) -> None:
     path.write_bytes(b"".join(lines))
 
 
-def accepted(text: str) -> dict[str, str]:
+def read_accepted(text: str) -> dict[str, str]:
     """Parse the accepted survivors: ``function digest: reason`` per line."""
     lines = [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
     return {key.strip(): reason.strip() for key, _, reason in (line.partition(":") for line in lines)}

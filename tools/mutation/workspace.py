@@ -38,7 +38,7 @@ def locate_package(package: str) -> str:
 
 
 @contextlib.contextmanager
-def workspace(package: str, folder: Path | None = None) -> Iterator[Path]:
+def prepare_workspace(package: str, folder: Path | None = None) -> Iterator[Path]:
     """Prepare a folder with a mutmut configuration for one package, and change into it.
 
     Generated mutants of unchanged files are kept, since generating them is slow.
@@ -50,7 +50,7 @@ def workspace(package: str, folder: Path | None = None) -> Iterator[Path]:
     for seen in _SEEN:
         if (ROOT / seen).exists() and not (folder / seen).exists():
             (folder / seen).symlink_to(ROOT / seen)
-    folder.joinpath("pyproject.toml").write_text((ROOT / "pyproject.toml").read_text() + configuration(package))
+    folder.joinpath("pyproject.toml").write_text((ROOT / "pyproject.toml").read_text() + build_configuration(package))
     with contextlib.chdir(folder):
         yield folder
 
@@ -68,7 +68,7 @@ def clear(mutants: Path, package: Path) -> None:
         path.write_text(json.dumps(meta | {"exit_code_by_key": dict.fromkeys(meta["exit_code_by_key"])}))
 
 
-def configuration(package: str) -> str:
+def build_configuration(package: str) -> str:
     """Return mutmut's section of ``pyproject.toml``."""
     settings: dict[str, Any] = {
         "source_paths": ["scenario_kit"],
@@ -95,26 +95,26 @@ def run(folder: Path, names: Sequence[str], children: int, seconds: float) -> It
         try:
             while process.poll() is None and time.monotonic() < end:
                 time.sleep(_SECONDS_BETWEEN_LOOKS)
-                yield from _new(folder, names, given)
+                yield from _list_new_answers(folder, names, given)
         finally:
             if process.poll() is None:
                 os.killpg(process.pid, signal.SIGTERM)
                 process.wait()
-    yield from _new(folder, names, given)
+    yield from _list_new_answers(folder, names, given)
     if not given and process.returncode > 0:
         last = log.read_text().replace("\r", "\n").strip().splitlines()[-30:]
         raise RuntimeError("mutmut failed:\n" + "\n".join(last))
 
 
-def _new(folder: Path, names: Sequence[str], given: set[str]) -> Iterator[tuple[str, Answer]]:
-    codes = exit_codes(folder)
+def _list_new_answers(folder: Path, names: Sequence[str], given: set[str]) -> Iterator[tuple[str, Answer]]:
+    codes = read_exit_codes(folder)
     for name in names:
         if name not in given and (code := codes.get(name)) is not None:
             given.add(name)
             yield name, answer(code)
 
 
-def exit_codes(folder: Path) -> dict[str, int | None]:
+def read_exit_codes(folder: Path) -> dict[str, int | None]:
     """Read mutmut's exit codes, skipping files that are being written."""
     found: dict[str, int | None] = {}
     for path in folder.glob("mutants/scenario_kit/**/*.meta"):

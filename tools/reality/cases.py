@@ -40,20 +40,20 @@ class Case(Value, frozen=True, kw_only=True):
     begins: bool = True
 
 
-def _container(name: str, program: Program, **more: Any) -> Object:
+def _build_container(name: str, program: Program, **more: Any) -> Object:
     return {"name": name, "image": IMAGE, "command": program.command(), **more}
 
 
-def _case(name: str, seconds: float, program: Program | None = None, **more: Any) -> Case:
+def _build_case(name: str, seconds: float, program: Program | None = None, **more: Any) -> Case:
     """Return a pod with the container ``main``; pod fields go into the pod's spec, others into the container."""
     program = program or Program()
     own = {k: more.pop(k) for k in ("objects", "later", "later_at", "delete_at", "grace", "begins") if k in more}
     inits: dict[str, Program] = more.pop("inits", {})
     pod = {k: more.pop(k) for k in _POD if k in more}
     spec: Object = {
-        **({"initContainers": [_container(n, p) for n, p in inits.items()]} if inits else {}),
+        **({"initContainers": [_build_container(n, p) for n, p in inits.items()]} if inits else {}),
         **pod,
-        "containers": [{**_container("main", program), **more}],
+        "containers": [{**_build_container("main", program), **more}],
     }
     return Case(name=name, seconds=seconds, spec=spec, programs={**inits, "main": program}, **own)
 
@@ -64,30 +64,30 @@ _LATE: Object = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "
 _SECRET: Object = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "keys"}, "stringData": {"a": "1"}}
 
 
-def _env(kind: str, name: str, key: str) -> list[Object]:
+def _build_env(kind: str, name: str, key: str) -> list[Object]:
     return [{"name": "A", "valueFrom": {f"{kind}KeyRef": {"name": name, "key": key}}}]
 
 
-def _volume(source: Object) -> dict[str, Any]:
+def _build_volume(source: Object) -> dict[str, Any]:
     return {"volumes": [{"name": "data", **source}], "volumeMounts": [{"name": "data", "mountPath": "/data"}]}
 
 
 _IMAGES = (
-    _case("image-absent", 100, image=ABSENT),
-    _case("image-never", 40, image="docker.io/reality/other:1", imagePullPolicy="Never"),
-    _case("image-name-invalid", 40, image="reality/Tools:1"),
+    _build_case("image-absent", 100, image=ABSENT),
+    _build_case("image-never", 40, image="docker.io/reality/other:1", imagePullPolicy="Never"),
+    _build_case("image-name-invalid", 40, image="reality/Tools:1"),
 )
 _COMMANDS = (
-    _case("command-not-found", 60, command=["serve-shop"]),
-    _case("command-path-not-found", 30, command=["/app/serve"], restartPolicy="Never"),
-    _case("exit-0", 75, Program(ends_after=3)),
-    _case("exit-1-back-offs", 180, Program(ends_after=1, code=1)),
-    _case("exit-137", 40, Program(ends_after=2, code=137)),
-    _case("exit-0-never", 20, Program(ends_after=2), restartPolicy="Never"),
-    _case("exit-3-never", 20, Program(ends_after=2, code=3), restartPolicy="Never"),
-    _case("exit-0-on-failure", 20, Program(ends_after=2), restartPolicy="OnFailure"),
-    _case("exit-3-on-failure", 45, Program(ends_after=2, code=3), restartPolicy="OnFailure"),
-    _case(
+    _build_case("command-not-found", 60, command=["serve-shop"]),
+    _build_case("command-path-not-found", 30, command=["/app/serve"], restartPolicy="Never"),
+    _build_case("exit-0", 75, Program(ends_after=3)),
+    _build_case("exit-1-back-offs", 180, Program(ends_after=1, code=1)),
+    _build_case("exit-137", 40, Program(ends_after=2, code=137)),
+    _build_case("exit-0-never", 20, Program(ends_after=2), restartPolicy="Never"),
+    _build_case("exit-3-never", 20, Program(ends_after=2, code=3), restartPolicy="Never"),
+    _build_case("exit-0-on-failure", 20, Program(ends_after=2), restartPolicy="OnFailure"),
+    _build_case("exit-3-on-failure", 45, Program(ends_after=2, code=3), restartPolicy="OnFailure"),
+    _build_case(
         "out-of-memory",
         60,
         Program(ends_after=1, code=137, fills_memory=True),
@@ -96,7 +96,9 @@ _COMMANDS = (
     Case(
         name="one-of-two-crashes",
         seconds=45,
-        spec={"containers": [_container("main", Program()), _container("side", Program(ends_after=3, code=1))]},
+        spec={
+            "containers": [_build_container("main", Program()), _build_container("side", Program(ends_after=3, code=1))]
+        },
         programs={"main": Program(), "side": Program(ends_after=3, code=1)},
     ),
 )
@@ -104,77 +106,79 @@ _HTTP = {"httpGet": {"port": PORT, "path": PATH}, **_OFTEN}
 _TCP = {"tcpSocket": {"port": PORT}, **_OFTEN}
 _EXEC = {"exec": {"command": ["test", "-e", FILE]}, **_OFTEN}
 _PROBES = (
-    _case("ready-http-late", 30, Program(serves_after=9), readinessProbe=_HTTP),
-    _case("ready-tcp-late", 30, Program(serves_after=9), readinessProbe=_TCP),
-    _case("ready-exec-late", 30, Program(file_after=9), readinessProbe=_EXEC),
-    _case("ready-http-never", 30, Program(), readinessProbe=_HTTP),
-    _case(
+    _build_case("ready-http-late", 30, Program(serves_after=9), readinessProbe=_HTTP),
+    _build_case("ready-tcp-late", 30, Program(serves_after=9), readinessProbe=_TCP),
+    _build_case("ready-exec-late", 30, Program(file_after=9), readinessProbe=_EXEC),
+    _build_case("ready-http-never", 30, Program(), readinessProbe=_HTTP),
+    _build_case(
         "ready-http-not-found",
         30,
         Program(serves_after=0),
         readinessProbe={**_HTTP, "httpGet": {"port": PORT, "path": "/absent"}},
     ),
-    _case("ready-after-delay", 30, Program(serves_after=0), readinessProbe={**_HTTP, "initialDelaySeconds": 8}),
-    _case("alive-http-never", 33, Program(), livenessProbe={**_HTTP, "failureThreshold": 3}),
-    _case("alive-exec-never", 45, Program(on_term=0), livenessProbe={**_EXEC, "failureThreshold": 2}),
-    _case(
+    _build_case("ready-after-delay", 30, Program(serves_after=0), readinessProbe={**_HTTP, "initialDelaySeconds": 8}),
+    _build_case("alive-http-never", 33, Program(), livenessProbe={**_HTTP, "failureThreshold": 3}),
+    _build_case("alive-exec-never", 45, Program(on_term=0), livenessProbe={**_EXEC, "failureThreshold": 2}),
+    _build_case(
         "alive-never-deaf",
         45,
         Program(on_term="ignored"),
         livenessProbe={**_TCP, "failureThreshold": 3},
         terminationGracePeriodSeconds=8,
     ),
-    _case(
+    _build_case(
         "started-late",
         40,
         Program(serves_after=12),
         startupProbe={**_HTTP, "failureThreshold": 20},
         readinessProbe=_HTTP,
     ),
-    _case("started-too-late", 50, Program(serves_after=30), startupProbe={**_HTTP, "failureThreshold": 7}),
+    _build_case("started-too-late", 50, Program(serves_after=30), startupProbe={**_HTTP, "failureThreshold": 7}),
 )
 _INITS = (
-    _case("init-then-main", 25, inits={"prepare": Program(ends_after=3)}),
-    _case("init-fails", 60, inits={"prepare": Program(ends_after=2, code=2)}),
-    _case("init-fails-never", 20, inits={"prepare": Program(ends_after=2, code=2)}, restartPolicy="Never"),
-    _case("init-hangs", 25, inits={"wait": Program(), "second": Program(ends_after=1)}),
-    _case("init-two", 25, inits={"first": Program(ends_after=2), "second": Program(ends_after=2)}),
+    _build_case("init-then-main", 25, inits={"prepare": Program(ends_after=3)}),
+    _build_case("init-fails", 60, inits={"prepare": Program(ends_after=2, code=2)}),
+    _build_case("init-fails-never", 20, inits={"prepare": Program(ends_after=2, code=2)}, restartPolicy="Never"),
+    _build_case("init-hangs", 25, inits={"wait": Program(), "second": Program(ends_after=1)}),
+    _build_case("init-two", 25, inits={"first": Program(ends_after=2), "second": Program(ends_after=2)}),
 )
 _CONFIGURATION = (
-    _case("config-missing", 45, env=_env("configMap", "absent", "a")),
-    _case("config-key-missing", 45, env=_env("configMap", "settings", "absent"), objects=(_CONFIG,)),
-    _case("config-late", 45, env=_env("configMap", "late", "a"), later=(_LATE,), later_at=20),
-    _case("config-all-missing", 30, envFrom=[{"configMapRef": {"name": "absent"}}]),
-    _case("secret-missing", 45, env=_env("secret", "absent", "a")),
-    _case("secret-key-missing", 45, env=_env("secret", "keys", "absent"), objects=(_SECRET,)),
+    _build_case("config-missing", 45, env=_build_env("configMap", "absent", "a")),
+    _build_case("config-key-missing", 45, env=_build_env("configMap", "settings", "absent"), objects=(_CONFIG,)),
+    _build_case("config-late", 45, env=_build_env("configMap", "late", "a"), later=(_LATE,), later_at=20),
+    _build_case("config-all-missing", 30, envFrom=[{"configMapRef": {"name": "absent"}}]),
+    _build_case("secret-missing", 45, env=_build_env("secret", "absent", "a")),
+    _build_case("secret-key-missing", 45, env=_build_env("secret", "keys", "absent"), objects=(_SECRET,)),
 )
 _VOLUMES = (
-    _case("volume-config-missing", 45, begins=False, **_volume({"configMap": {"name": "absent"}})),
-    _case(
+    _build_case("volume-config-missing", 45, begins=False, **_build_volume({"configMap": {"name": "absent"}})),
+    _build_case(
         "volume-key-missing",
         45,
         begins=False,
-        **_volume({"configMap": {"name": "settings", "items": [{"key": "absent", "path": "a"}]}}),
+        **_build_volume({"configMap": {"name": "settings", "items": [{"key": "absent", "path": "a"}]}}),
         objects=(_CONFIG,),
     ),
-    _case("volume-secret-missing", 45, begins=False, **_volume({"secret": {"secretName": "absent"}})),
-    _case(
+    _build_case("volume-secret-missing", 45, begins=False, **_build_volume({"secret": {"secretName": "absent"}})),
+    _build_case(
         "volume-host-path-missing",
         45,
         begins=False,
-        **_volume({"hostPath": {"path": "/absent/data", "type": "Directory"}}),
+        **_build_volume({"hostPath": {"path": "/absent/data", "type": "Directory"}}),
     ),
-    _case("volume-claim-missing", 30, begins=False, **_volume({"persistentVolumeClaim": {"claimName": "absent"}})),
+    _build_case(
+        "volume-claim-missing", 30, begins=False, **_build_volume({"persistentVolumeClaim": {"claimName": "absent"}})
+    ),
 )
 _ENDS = (
-    _case("deleted-obeys", 20, Program(on_term=0), delete_at=8),
-    _case("deleted-lingers", 30, Program(on_term=0, lingers=6), delete_at=8),
-    _case("deleted-deaf", 40, Program(on_term="ignored"), delete_at=8, terminationGracePeriodSeconds=10),
-    _case("deleted-at-once", 20, Program(on_term="ignored"), delete_at=8, grace=0),
-    _case("deleted-in-back-off", 25, Program(ends_after=1, code=1), delete_at=14),
-    _case("deleted-without-image", 25, image=ABSENT, delete_at=12),
-    _case("deadline", 30, activeDeadlineSeconds=8),
-    _case("requests-too-large", 12, begins=False, resources={"requests": {"cpu": "500"}}),
+    _build_case("deleted-obeys", 20, Program(on_term=0), delete_at=8),
+    _build_case("deleted-lingers", 30, Program(on_term=0, lingers=6), delete_at=8),
+    _build_case("deleted-deaf", 40, Program(on_term="ignored"), delete_at=8, terminationGracePeriodSeconds=10),
+    _build_case("deleted-at-once", 20, Program(on_term="ignored"), delete_at=8, grace=0),
+    _build_case("deleted-in-back-off", 25, Program(ends_after=1, code=1), delete_at=14),
+    _build_case("deleted-without-image", 25, image=ABSENT, delete_at=12),
+    _build_case("deadline", 30, activeDeadlineSeconds=8),
+    _build_case("requests-too-large", 12, begins=False, resources={"requests": {"cpu": "500"}}),
 )
 CASES: tuple[Case, ...] = (
     *_IMAGES, *_COMMANDS, *_PROBES, *_INITS, *_CONFIGURATION, *_VOLUMES, *_ENDS,

@@ -40,21 +40,24 @@ class Stretch(Value, frozen=True, kw_only=True):
     until: float
 
 
-def differences(real: Recording, simulated: Recording) -> list[Difference]:
+def find_differences(real: Recording, simulated: Recording) -> list[Difference]:
     """Return all differences."""
-    found: list[tuple[str, str, str]] = [*_pod(real, simulated), *_events(real.events, simulated.events, real.seconds)]
+    found: list[tuple[str, str, str]] = [
+        *_compare_pod(real, simulated),
+        *_compare_events(real.events, simulated.events, real.seconds),
+    ]
     names = sorted({name for r in (real, simulated) for v in r.views for name in v.containers})
     for name in names:
-        found += _container(name, real, simulated)
+        found += _compare_container(name, real, simulated)
     return [Difference(case=real.case, aspect=aspect, real=a, simulated=b) for aspect, a, b in found]
 
 
-def agree(a: float, b: float) -> bool:
+def are_close(a: float, b: float) -> bool:
     """Return whether two times or durations agree within the tolerance."""
     return abs(a - b) <= SLACK_SECONDS + SLACK_SHARE * max(a, b)
 
 
-def stretches(points: Iterable[tuple[float, str]], end: float) -> list[Stretch]:
+def split_stretches(points: Iterable[tuple[float, str]], end: float) -> list[Stretch]:
     """Convert a series of (time, state) to stretches; an empty state is skipped."""
     changes: list[tuple[float, str]] = []
     for at, word in points:
@@ -66,17 +69,17 @@ def stretches(points: Iterable[tuple[float, str]], end: float) -> list[Stretch]:
     return [Stretch(word=word, at=at, until=until) for (at, word), until in zip(changes, edges, strict=True) if word]
 
 
-def same_course(a: Sequence[Stretch], b: Sequence[Stretch], end: float) -> bool:
+def has_same_course(a: Sequence[Stretch], b: Sequence[Stretch], end: float) -> bool:
     """Return whether two series have the same lasting states in the same order."""
     return _occurs(a, b, end) and _occurs(b, a, end)
 
 
 def _occurs(these: Sequence[Stretch], among: Sequence[Stretch], end: float) -> bool:
     words = iter([s.word for s in among])
-    return all(s.word in words or agree(s.at, end) for s in _lasting(these))
+    return all(s.word in words or are_close(s.at, end) for s in _keep_lasting(these))
 
 
-def _lasting(course: Sequence[Stretch]) -> list[Stretch]:
+def _keep_lasting(course: Sequence[Stretch]) -> list[Stretch]:
     """Drop brief states, and merge equal neighbors."""
     kept: list[Stretch] = []
     for stretch in course:
@@ -85,54 +88,56 @@ def _lasting(course: Sequence[Stretch]) -> list[Stretch]:
     return kept
 
 
-def _pod(real: Recording, simulated: Recording) -> Iterable[tuple[str, str, str]]:
-    phases = [stretches([(v.at, v.phase) for v in r.views], r.seconds) for r in (real, simulated)]
-    if not same_course(phases[0], phases[1], real.seconds):
-        yield "phases", _course(phases[0]), _course(phases[1])
-    ready = [stretches([(v.at, _ready(v)) for v in r.views], r.gone or r.seconds) for r in (real, simulated)]
-    if not same_course(ready[0], ready[1], real.seconds) or any(
-        s.word == "ready" and not agree(s.at, t.at) for s, t in zip(*map(_lasting, ready), strict=False)
+def _compare_pod(real: Recording, simulated: Recording) -> Iterable[tuple[str, str, str]]:
+    phases = [split_stretches([(v.at, v.phase) for v in r.views], r.seconds) for r in (real, simulated)]
+    if not has_same_course(phases[0], phases[1], real.seconds):
+        yield "phases", _format_course(phases[0]), _format_course(phases[1])
+    ready = [
+        split_stretches([(v.at, _read_readiness(v)) for v in r.views], r.gone or r.seconds) for r in (real, simulated)
+    ]
+    if not has_same_course(ready[0], ready[1], real.seconds) or any(
+        s.word == "ready" and not are_close(s.at, t.at) for s, t in zip(*map(_keep_lasting, ready), strict=False)
     ):
-        yield "readiness", _course(ready[0]), _course(ready[1])
-    if (real.gone is None) != (simulated.gone is None) or not agree(real.gone or 0, simulated.gone or 0):
+        yield "readiness", _format_course(ready[0]), _format_course(ready[1])
+    if (real.gone is None) != (simulated.gone is None) or not are_close(real.gone or 0, simulated.gone or 0):
         yield "gone at", str(real.gone or ""), str(simulated.gone or "")
     last = [r.views[-1] if r.views else PodView(at=0, phase="") for r in (real, simulated)]
     for what in ("reason", "message"):
         a, b = (getattr(v, what) for v in last)
         if a != b:
             yield f"pod {what}", a, b
-    yield from _conditions(real, simulated)
+    yield from _compare_conditions(real, simulated)
 
 
-def _conditions(real: Recording, simulated: Recording) -> Iterable[tuple[str, str, str]]:
+def _compare_conditions(real: Recording, simulated: Recording) -> Iterable[tuple[str, str, str]]:
     """Compare the lasting values of each condition."""
     kinds = sorted({kind for r in (real, simulated) for v in r.views for kind in v.conditions})
     for kind in kinds:
         courses = [
-            stretches([(v.at, v.conditions.get(kind, "")) for v in r.views], r.gone or r.seconds)
+            split_stretches([(v.at, v.conditions.get(kind, "")) for v in r.views], r.gone or r.seconds)
             for r in (real, simulated)
         ]
-        if not same_course(courses[0], courses[1], real.seconds):
-            yield f"condition {kind}", _course(courses[0]), _course(courses[1])
+        if not has_same_course(courses[0], courses[1], real.seconds):
+            yield f"condition {kind}", _format_course(courses[0]), _format_course(courses[1])
 
 
-def _container(name: str, real: Recording, simulated: Recording) -> Iterable[tuple[str, str, str]]:
+def _compare_container(name: str, real: Recording, simulated: Recording) -> Iterable[tuple[str, str, str]]:
     both = (real, simulated)
     times = [_restarts(name, r) for r in both]
-    if not _same_restarts(times[0], times[1], real.seconds):
-        yield f"{name} restarts at", _times(times[0]), _times(times[1])
+    if not _has_same_restarts(times[0], times[1], real.seconds):
+        yield f"{name} restarts at", _format_times(times[0]), _format_times(times[1])
     most = min(len(t) for t in times)
     courses, said, last = [], [], []
     for r in both:
         views = [(v.at, v.containers[name]) for v in r.views if name in v.containers]
         kept = [(at, c) for at, c in views if c.restarts <= most]
         end = views[len(kept)][0] if len(kept) < len(views) else (r.gone or r.seconds)
-        courses.append(stretches([(at, c.word) for at, c in kept], end))
-        spoken = stretches([(at, f"{c.word}: {c.message}" if c.message else "") for at, c in kept], end)
+        courses.append(split_stretches([(at, c.word) for at, c in kept], end))
+        spoken = split_stretches([(at, f"{c.word}: {c.message}" if c.message else "") for at, c in kept], end)
         said.append({s.word: s.until - s.at for s in spoken})
         last.append({c.last for _, c in kept if c.last})
-    if not same_course(courses[0], courses[1], real.seconds):
-        yield f"{name} states", _course(courses[0]), _course(courses[1])
+    if not has_same_course(courses[0], courses[1], real.seconds):
+        yield f"{name} states", _format_course(courses[0]), _format_course(courses[1])
     for aspect, mine, others in ((0, said[0], said[1]), (1, said[1], said[0])):
         alone = [word for word, seconds in mine.items() if word not in others and seconds > BRIEF]
         for word in alone:
@@ -141,7 +146,9 @@ def _container(name: str, real: Recording, simulated: Recording) -> Iterable[tup
         yield f"{name} last state", ", ".join(sorted(last[0])), ", ".join(sorted(last[1]))
 
 
-def _events(real: Sequence[Event], simulated: Sequence[Event], seconds: float) -> Iterable[tuple[str, str, str]]:
+def _compare_events(
+    real: Sequence[Event], simulated: Sequence[Event], seconds: float
+) -> Iterable[tuple[str, str, str]]:
     counted = [{(e.type, e.reason, e.where, e.message): e for e in events} for events in (real, simulated)]
     for key in sorted({*counted[0], *counted[1]}):
         reported = [side.get(key) for side in counted]
@@ -150,7 +157,7 @@ def _events(real: Sequence[Event], simulated: Sequence[Event], seconds: float) -
             a, b = (e.count for e in present)
             if abs(a - b) > COUNT_SLACK + COUNT_SHARE * max(a, b):
                 yield f"count of event {key[1]}", f"{a} × {key[3]}", f"{b} × {key[3]}"
-        elif not agree(present[0].first, seconds):
+        elif not are_close(present[0].first, seconds):
             texts = [f"{e.type}: {e.message}" if e else "" for e in reported]
             yield f"event {key[1]}", texts[0], texts[1]
 
@@ -164,20 +171,20 @@ def _restarts(name: str, recording: Recording) -> list[float]:
     return times
 
 
-def _same_restarts(a: list[float], b: list[float], seconds: float) -> bool:
+def _has_same_restarts(a: list[float], b: list[float], seconds: float) -> bool:
     spans = [[later - earlier for earlier, later in pairwise([0.0, *times])] for times in (a, b)]
     extra = (a if len(a) > len(b) else b)[min(len(a), len(b)) :]
-    near_the_end = not extra or (len(extra) == 1 and agree(extra[0], seconds))
-    return near_the_end and all(agree(x, y) for x, y in zip(*spans, strict=False))
+    near_the_end = not extra or (len(extra) == 1 and are_close(extra[0], seconds))
+    return near_the_end and all(are_close(x, y) for x, y in zip(*spans, strict=False))
 
 
-def _ready(view: PodView) -> str:
+def _read_readiness(view: PodView) -> str:
     return "ready" if view.conditions.get("Ready", "").startswith("True") else "not ready"
 
 
-def _course(course: Sequence[Stretch]) -> str:
+def _format_course(course: Sequence[Stretch]) -> str:
     return ", ".join(f"{s.at:g} s {s.word}" for s in course)
 
 
-def _times(times: Sequence[float]) -> str:
+def _format_times(times: Sequence[float]) -> str:
     return ", ".join(f"{t:g} s" for t in times)

@@ -13,9 +13,9 @@ from pathlib import Path
 _CPU = {"x86_64": "amd64", "aarch64": "arm64"}
 
 
-def archive(name: str, busybox: Path, applets: Sequence[str], command: Sequence[str]) -> bytes:
+def build_archive(name: str, busybox: Path, applets: Sequence[str], command: Sequence[str]) -> bytes:
     """Build a docker archive (for ``ctr images import``) with one layer: busybox and links for its applets."""
-    layer = _layer(busybox, applets)
+    layer = _build_layer(busybox, applets)
     config = {
         "architecture": _CPU.get(platform.machine(), platform.machine()),
         "os": "linux",
@@ -32,7 +32,7 @@ def archive(name: str, busybox: Path, applets: Sequence[str], command: Sequence[
     return out.getvalue()
 
 
-def _layer(busybox: Path, applets: Sequence[str]) -> bytes:
+def _build_layer(busybox: Path, applets: Sequence[str]) -> bytes:
     out = io.BytesIO()
     with tarfile.open(fileobj=out, mode="w") as tar:
         for folder in ("bin", "tmp", "etc", "proc", "sys", "dev"):

@@ -45,6 +45,6 @@ def matches(known: Known, difference: Difference) -> bool:
     return bool(re.fullmatch(known.case, difference.case) and re.fullmatch(known.aspect, difference.aspect))
 
 
-def cause(difference: Difference) -> str:
+def find_cause(difference: Difference) -> str:
     """Return the known cause of a difference; empty if it is unexplained."""
     return next((k.cause for k in KNOWN if matches(k, difference)), "")

@@ -27,7 +27,7 @@ from tools.reality.configuration import (
     format_containerd_configuration,
     remove_cgroup,
 )
-from tools.reality.image import archive
+from tools.reality.image import build_archive
 
 NAME = "real-1"
 PAUSE = "docker.io/reality/pause:1"
@@ -49,7 +49,7 @@ NEEDED = {
 }
 
 
-def problems() -> list[str]:
+def find_problems() -> list[str]:
     """Return why a real node cannot run here; empty if it can."""
     found = find_node_problems(NEEDED, "ci/reality")
     if (Path("/sys/class/net") / _BRIDGE).exists():
@@ -82,11 +82,13 @@ class RealNode:
         folder.mkdir(parents=True)
         absent = [path for path in _COVERED if not Path(path).exists()]
         (folder / "before.json").write_text(json.dumps({"forward": _FORWARD.read_text(), "absent": absent}))
-        for name, content in self._files(kubeconfig, kubelet, port).items():
+        for name, content in self._build_files(kubeconfig, kubelet, port).items():
             (folder / name).write_text(content)
         busybox = Path(shutil.which("busybox") or "busybox")
         for name, command in (("tools", ["sh"]), ("pause", ["sleep", "2147483647"])):
-            (folder / f"{name}.tar").write_bytes(archive(f"docker.io/reality/{name}:1", busybox, _APPLETS, command))
+            (folder / f"{name}.tar").write_bytes(
+                build_archive(f"docker.io/reality/{name}:1", busybox, _APPLETS, command)
+            )
         with (folder / "node.log").open("ab") as log:
             self._process = subprocess.Popen(
                 ["unshare", "--mount", "--propagation", "private", "--pid", "--fork", "--kill-child", "--mount-proc",
@@ -108,7 +110,7 @@ class RealNode:
         self._process.wait()
         put_back(self._folder)
 
-    def _files(self, kubeconfig: Path, kubelet: Path, port: int) -> Mapping[str, str]:
+    def _build_files(self, kubeconfig: Path, kubelet: Path, port: int) -> Mapping[str, str]:
         here = self._folder
         (here / "cni").mkdir()
         network = build_network("reality", _BRIDGE, _SUBNET, here / "memory" / "ipam")

@@ -40,7 +40,7 @@ class Program(Value, frozen=True, kw_only=True):
         """Return the command with this behavior, for an image with busybox."""
         if self.fills_memory:
             return ["tail", "/dev/zero"]
-        lines = [self._trap()]
+        lines = [self._build_trap()]
         if self.serves_after is not None:
             serve = f"mkdir -p /www; echo ok > /www{PATH}; exec httpd -f -p {PORT} -h /www"
             lines.append(f"( sleep {self.serves_after:g}; {serve} ) &")
@@ -51,7 +51,7 @@ class Program(Value, frozen=True, kw_only=True):
             last = f"sleep {self.ends_after:g} & wait $!; exit {self.code}"
         return ["sh", "-c", "\n".join([*lines, last])]
 
-    def _trap(self) -> str:
+    def _build_trap(self) -> str:
         if self.on_term == "ignored":
             return "trap '' TERM"
         wait = f"sleep {self.lingers:g}; " if self.lingers else ""
@@ -81,10 +81,10 @@ class Programs:
 
     def start(self, pod: Object, container: str, now: float) -> ProcessStart:
         """See ``Processes``."""
-        program = self._of(pod, container)
+        program = self._get_program(pod, container)
         uid = pod["metadata"]["uid"]
         self._begun[uid, container] = now
-        command = self._command(pod, container)
+        command = self._read_command(pod, container)
         if command and command[0] not in self._has:
             return ProcessStart(0.0, Exit(uid, container, 128, "StartError"))
         if program.fills_memory:
@@ -97,8 +97,8 @@ class Programs:
 
     def init(self, pod: Object, container: str, now: float) -> InitState:
         """See ``Processes``."""
-        program = self._of(pod, container)
-        command = self._command(pod, container)
+        program = self._get_program(pod, container)
+        command = self._read_command(pod, container)
         if command and command[0] not in self._has:
             return InitState("Failed", 128)
         entry = next(s for s in pod["status"]["initContainerStatuses"] if s["name"] == container)
@@ -110,7 +110,7 @@ class Programs:
 
     def answers(self, pod: Object, container: str, port: int, path: str | None, now: float) -> bool:
         """See ``Processes``."""
-        program = self._of(pod, container)
+        program = self._get_program(pod, container)
         since = now - self._begun.get((pod["metadata"]["uid"], container), now)
         if path is not None and path.startswith("exec:"):
             made = program.file_after is not None and since >= program.file_after
@@ -121,16 +121,16 @@ class Programs:
     def stop(self, pod: Object, container: str, now: float) -> Stop:
         """See ``Stopping``."""
         del now
-        program = self._of(pod, container)
+        program = self._get_program(pod, container)
         if program.on_term == "ignored":
             return Stop(float("inf"))
         return Stop(program.lingers, program.on_term)
 
-    def _of(self, pod: Object, container: str) -> Program:
+    def _get_program(self, pod: Object, container: str) -> Program:
         return self._programs.get(pod["metadata"]["name"], {}).get(container, Program())
 
     @staticmethod
-    def _command(pod: Object, name: str) -> list[str]:
+    def _read_command(pod: Object, name: str) -> list[str]:
         spec = pod["spec"]
         containers = [*spec["containers"], *(spec.get("initContainers") or ())]
         return list(next(c for c in containers if c["name"] == name).get("command") or ())

@@ -67,32 +67,34 @@ class Recording(Value, frozen=True, kw_only=True):
     gone: float | None = None
 
 
-def normal(text: str, namespace: str) -> str:
-    """A message without what differs from pod to pod: identities, addresses, durations, the namespace."""
+def normalise_text(text: str, namespace: str) -> str:
+    """Replace what differs from pod to pod in a message: identities, addresses, durations, the namespace."""
     for pattern, word in _PATTERNS:
         text = pattern.sub(word, text)
     return re.sub(rf"(?<![A-Za-z0-9.-]){re.escape(namespace)}(?![A-Za-z0-9.-])", "<namespace>", text)
 
 
-def view(pod: Object, at: float) -> PodView:
-    """The pod's status at that time."""
+def read_view(pod: Object, at: float) -> PodView:
+    """Read the pod's status at that time."""
     status, space = pod.get("status") or {}, pod["metadata"]["namespace"]
     entries = [*(status.get("initContainerStatuses") or ()), *(status.get("containerStatuses") or ())]
     return PodView(
         at=round(at, 1),
         phase=status.get("phase", ""),
         reason=status.get("reason", ""),
-        message=normal(status.get("message", ""), space),
+        message=normalise_text(status.get("message", ""), space),
         conditions={
-            c["type"]: normal(": ".join([f"{c['status']} {c.get('reason', '')}".strip(), *_text(c)]), space)
+            c["type"]: normalise_text(
+                ": ".join([f"{c['status']} {c.get('reason', '')}".strip(), *_list_messages(c)]), space
+            )
             for c in status.get("conditions") or ()
         },
-        containers={e["name"]: _container(e, space) for e in entries},
+        containers={e["name"]: _read_container(e, space) for e in entries},
     )
 
 
-def begun(pod: Object) -> bool:
-    """Whether the kubelet has got to the pod's first container: it runs, has ended, or is refused."""
+def has_begun(pod: Object) -> bool:
+    """Return whether the kubelet has got to the pod's first container: it runs, has ended, or is refused."""
     status = pod.get("status") or {}
     entries = [*(status.get("initContainerStatuses") or ()), *(status.get("containerStatuses") or ())]
     states = [e.get("state") or {} for e in entries]
@@ -100,13 +102,13 @@ def begun(pod: Object) -> bool:
     return any(s and (s.get("waiting") or {}).get("reason") not in early for s in states)
 
 
-def event(obj: Object, began: float) -> Event:
-    """An Event object, of a pod that began at ``began`` (seconds since the epoch)."""
+def read_event(obj: Object, began: float) -> Event:
+    """Read an Event object, of a pod that began at ``began`` (seconds since the epoch)."""
     path = obj["involvedObject"].get("fieldPath", "")
     return Event(
         type=obj["type"],
         reason=obj["reason"],
-        message=normal(obj["message"], obj["involvedObject"]["namespace"]),
+        message=normalise_text(obj["message"], obj["involvedObject"]["namespace"]),
         where=path[path.find("{") + 1 : -1] if "{" in path else "",
         count=obj.get("count") or 1,
         first=round(parse_timestamp(obj["firstTimestamp"]) - began, 1),
@@ -114,8 +116,8 @@ def event(obj: Object, began: float) -> Event:
     )
 
 
-def without_repeats(views: list[PodView]) -> tuple[PodView, ...]:
-    """The views that differ from the one before in more than time."""
+def drop_repeats(views: list[PodView]) -> tuple[PodView, ...]:
+    """Drop views that differ from the one before in nothing but time."""
     kept: list[PodView] = []
     for one in views:
         if not kept or kept[-1].to_json() | {"at": 0} != one.to_json() | {"at": 0}:
@@ -123,7 +125,7 @@ def without_repeats(views: list[PodView]) -> tuple[PodView, ...]:
     return tuple(kept)
 
 
-def _container(entry: Object, namespace: str) -> ContainerView:
+def _read_container(entry: Object, namespace: str) -> ContainerView:
     states: dict[str, Object] = entry.get("state") or {"waiting": {}}
     state, inner = next(iter(states.items()))
     last = (entry.get("lastState") or {}).get("terminated")
@@ -131,7 +133,7 @@ def _container(entry: Object, namespace: str) -> ContainerView:
         state=state,
         reason=inner.get("reason", ""),
         code=inner.get("exitCode"),
-        message=normal(inner.get("message", ""), namespace),
+        message=normalise_text(inner.get("message", ""), namespace),
         restarts=entry.get("restartCount", 0),
         ready=bool(entry.get("ready")),
         started=bool(entry.get("started")),
@@ -139,5 +141,5 @@ def _container(entry: Object, namespace: str) -> ContainerView:
     )
 
 
-def _text(condition: Object) -> list[str]:
+def _list_messages(condition: Object) -> list[str]:
     return [condition["message"]] if condition.get("message") else []

@@ -10,7 +10,7 @@ from scenario_kit.model.base import Object
 from scenario_kit.model.kubernetes.timestamp import format_timestamp
 from tools.reality.cases import ABSENT, HAS, IMAGE, Case
 from tools.reality.program import Programs
-from tools.reality.recording import PodView, Recording, event, view, without_repeats
+from tools.reality.recording import PodView, Recording, drop_repeats, read_event, read_view
 
 START = 1_767_225_600.0
 NODE: Object = {
@@ -56,34 +56,34 @@ def replay(case: Case, pod: Object) -> Recording:
             gone = at
             break
         objects.now = at
-        now = {**(_deleted(case, pod) if deleted else pod), "status": status}
+        now = {**(_mark_deleted(case, pod) if deleted else pod), "status": status}
         done = compute_pod_status(
             now, SyncInputs(NODE, objects, processes, images.of("case")), START + at, ip="10.244.0.7", memory=memory
         )
         status, memory = done.status, done.memory
-        views.append(view({**now, "status": status}, at))
+        views.append(read_view({**now, "status": status}, at))
         for reported in done.events:
             obj = recorder.record(now, reported)
             if obj is not None:
                 events[obj["metadata"]["name"]] = obj
         gone = at if done.gone else None
-        at = _next(case, at, None if done.next_wakeup is None else done.next_wakeup - START)
+        at = _find_next_instant(case, at, None if done.next_wakeup is None else done.next_wakeup - START)
     return Recording(
         case=case.name,
         seconds=case.seconds,
-        views=without_repeats(views),
-        events=tuple(event(obj, START) for obj in events.values()),
+        views=drop_repeats(views),
+        events=tuple(read_event(obj, START) for obj in events.values()),
         gone=gone,
     )
 
 
-def _next(case: Case, at: float, wakeup: float | None) -> float | None:
+def _find_next_instant(case: Case, at: float, wakeup: float | None) -> float | None:
     planned = [case.delete_at] if case.delete_at is not None and case.delete_at > at else []
     due = [*planned, *([] if wakeup is None else [max(wakeup, at + 0.001)])]
     return min(due, default=None)
 
 
-def _deleted(case: Case, pod: Object) -> Object:
+def _mark_deleted(case: Case, pod: Object) -> Object:
     own = pod["spec"].get("terminationGracePeriodSeconds", _DEFAULT_GRACE)
     grace = own if case.grace is None else case.grace
     ends = format_timestamp(START + (case.delete_at or 0) + grace)

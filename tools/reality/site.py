@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 
 from scenario_kit.clients import KubeCluster
@@ -19,7 +20,7 @@ from scenario_kit.model import Object, Reference
 from tools.reality.cases import ABSENT, HAS, IMAGE, Case
 from tools.reality.node import NAME, RealNode, put_back
 from tools.reality.program import Programs
-from tools.reality.recording import Recording, begun, event, view, without_repeats
+from tools.reality.recording import Recording, drop_repeats, has_begun, read_event, read_view
 from tools.realnode.cluster import is_ready, start_control_plane
 
 LAB = "reality"
@@ -49,7 +50,7 @@ class Site:
         try:
             say("starting the control plane")
             state = start_control_plane(process_specs.plan(LAB, (), find_host_address()), binaries)
-            self._user = self._client(state, "reality")
+            self._user = self._build_client(state, "reality")
             self._join(state, binaries["kubelet"], cases, say)
         except BaseException:
             self.close()
@@ -75,13 +76,13 @@ class Site:
 
     def run(self, case: Case, namespace: str) -> tuple[Recording, Object]:
         """Create the pod of a case and watch it; returns its recording, and the pod as stored by the API server."""
-        pod = self._user.create(pod_of(case, namespace))
+        pod = self._user.create(build_pod(case, namespace))
         uid, ref = pod["metadata"]["uid"], Reference("Pod", case.name, namespace)
-        began = self._begun(uid) if case.begins else time.time()
+        began = self._await_begin(uid) if case.begins else time.time()
 
         def create_later() -> None:
             for obj in case.later:
-                self._user.create(_in(obj, namespace))
+                self._user.create(_set_namespace(obj, namespace))
 
         def delete() -> None:
             self._user.delete(ref, grace_seconds=case.grace)
@@ -96,23 +97,23 @@ class Site:
         with self._lock:
             seen, gone = list(self._views.get(uid, ())), self._gone.get(uid)
         events = [e for e in self._user.list("Event", namespace) if e["involvedObject"].get("uid") == uid]
-        reported = [event(e, began) for e in events if (e.get("source") or {}).get("component") == "kubelet"]
+        reported = [read_event(e, began) for e in events if (e.get("source") or {}).get("component") == "kubelet"]
         recording = Recording(
             case=case.name,
             seconds=case.seconds,
-            views=without_repeats([view(obj, at - began) for at, obj in seen if at >= began or not case.begins]),
+            views=drop_repeats([read_view(obj, at - began) for at, obj in seen if at >= began or not case.begins]),
             events=tuple(sorted(reported, key=lambda e: (e.first, e.reason, e.message))),
             gone=None if gone is None else round(gone - began, 1),
         )
         self._user.delete(ref, grace_seconds=0 if namespace == SIMULATED_SPACE else 1)
         return recording, pod
 
-    def _begun(self, uid: str) -> float:
+    def _await_begin(self, uid: str) -> float:
         """Wait until the pod has begun; returns the time."""
         end = time.time() + _READY_SECONDS
         while time.time() < end:
             with self._lock:
-                first = next((at for at, obj in self._views.get(uid, ()) if begun(obj)), None)
+                first = next((at for at, obj in self._views.get(uid, ()) if has_begun(obj)), None)
             if first is not None:
                 return first
             self._wait(time.time() + 0.2)
@@ -128,15 +129,15 @@ class Site:
             if self._real is not None:
                 self._real.check()
 
-    def _client(self, state: LabState, manager: str) -> KubeCluster:
+    def _build_client(self, state: LabState, manager: str) -> KubeCluster:
         client = KubeCluster(Path(state.kubeconfig), field_manager=manager)
         self._clusters.append(client)
         return client
 
     def _join(self, state: LabState, kubelet: Path, cases: tuple[Case, ...], say: Callable[[str], None]) -> None:
         say("joining the simulated node")
-        own = self._client(state, "kubelet")
-        node = _simulated_node(self._user)
+        own = self._build_client(state, "kubelet")
+        node = _read_simulated_node(self._user)
         programs = Programs({c.name: dict(c.programs) for c in cases}, frozenset({ABSENT}), HAS)
         self._kubelet = Kubelet(
             ClusterWriter(own),
@@ -147,36 +148,37 @@ class Site:
                 node_of=lambda name: node if name == SIMULATED else None,
             ),
         )
-        for work in (self._watch, self._drive, self._beat):
-            thread = threading.Thread(target=self._guarded, args=(work,), name=work.__name__, daemon=True)
+        for work in (self._watch, self._drive, self._renew_lease):
+            thread = threading.Thread(target=self._run_guarded, args=(work,), name=work.__name__, daemon=True)
             thread.start()
             self._threads.append(thread)
         say("joining the real node")
         folder, port = Path(state.folder) / "real", find_free_ports(1, set(state.ports.values()))[0]
         self._real = RealNode(folder, Path(state.kubeconfig), kubelet, port)
-        self._until(lambda: is_ready(self._user.get(Reference("Node", NAME, ""))), "the real node is not ready")
+        self._wait_until(lambda: is_ready(self._user.get(Reference("Node", NAME, ""))), "the real node is not ready")
         for space in NODES:
             self._user.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": space}})
-            self._until(lambda s=space: self._user.get(Reference("ServiceAccount", "default", s)), "no service account")  # type: ignore[misc]
+            account = Reference("ServiceAccount", "default", space)
+            self._wait_until(partial(self._user.get, account), "no service account")
             for obj in {(o["kind"], o["metadata"]["name"]): o for c in cases for o in c.objects}.values():
-                self._user.create(_in(obj, space))
-            self._user.create(pod_of(_FIRST, space))
+                self._user.create(_set_namespace(obj, space))
+            self._user.create(build_pod(_FIRST, space))
         for space in NODES:
-            self._until(lambda s=space: self._has_run(s), f"no container starts in {space}")  # type: ignore[misc]
+            self._wait_until(lambda s=space: self._has_run(s), f"no container starts in {space}")  # type: ignore[misc]
 
     def _has_run(self, space: str) -> bool:
         pod = self._user.get(Reference("Pod", _FIRST.name, space)) or {}
         entries = (pod.get("status") or {}).get("containerStatuses") or ()
         return any(e.get("containerID") for e in entries)
 
-    def _until(self, seen: Callable[[], object], problem: str) -> None:
+    def _wait_until(self, seen: Callable[[], object], problem: str) -> None:
         end = time.monotonic() + _READY_SECONDS
         while not seen():
             self._wait(time.time() + 0.3)
             if time.monotonic() > end:
                 raise LabError(f"{problem} after {_READY_SECONDS:g} s; see {find_lab_folder(LAB)}")
 
-    def _guarded(self, work: Callable[[], None]) -> None:
+    def _run_guarded(self, work: Callable[[], None]) -> None:
         try:
             work()
         except BaseException as error:  # noqa: BLE001 - re-raised by the next wait
@@ -202,11 +204,15 @@ class Site:
             self._news.clear()
             self._kubelet.run_once()
 
-    def _beat(self) -> None:
+    def _renew_lease(self) -> None:
         """Renew the simulated node's lease, as its kubelet would."""
         name = {"name": SIMULATED, "namespace": "kube-node-lease"}
         while not self._stop.wait(_HEARTBEAT):
-            spec = {"holderIdentity": SIMULATED, "leaseDurationSeconds": 40, "renewTime": _micro(time.time())}
+            spec = {
+                "holderIdentity": SIMULATED,
+                "leaseDurationSeconds": 40,
+                "renewTime": _format_micro_time(time.time()),
+            }
             self._user.apply({"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": name, "spec": spec})
 
 
@@ -227,7 +233,7 @@ class _Lookup:
         return self._cluster.get(Reference(kind, name, self._namespace))
 
 
-def pod_of(case: Case, namespace: str) -> Object:
+def build_pod(case: Case, namespace: str) -> Object:
     """Return the Pod of a case, bound to the namespace's node."""
     spec = {"automountServiceAccountToken": False, "enableServiceLinks": False, **case.spec}
     return {
@@ -238,7 +244,7 @@ def pod_of(case: Case, namespace: str) -> Object:
     }
 
 
-def _simulated_node(user: KubeCluster) -> Object:
+def _read_simulated_node(user: KubeCluster) -> Object:
     user.create({"apiVersion": "v1", "kind": "Node", "metadata": {"name": SIMULATED}})
     capacity = {"cpu": "2", "memory": "16Gi", "pods": "110"}
     status = {
@@ -255,9 +261,9 @@ def _simulated_node(user: KubeCluster) -> Object:
     return found
 
 
-def _in(obj: Object, namespace: str) -> Object:
+def _set_namespace(obj: Object, namespace: str) -> Object:
     return {**obj, "metadata": {**obj["metadata"], "namespace": namespace}}
 
 
-def _micro(seconds: float) -> str:
+def _format_micro_time(seconds: float) -> str:
     return time.strftime("%Y-%m-%dT%H:%M:%S.000000Z", time.gmtime(seconds))

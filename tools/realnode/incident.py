@@ -74,7 +74,7 @@ class OnCall:
             raise LabError(f"{command}: {done.stderr.strip()}")
 
 
-def live_through(cluster: RealCluster, file: Path, kubectl: Path, say: Callable[[str], None]) -> Incident:
+def play_incident(cluster: RealCluster, file: Path, kubectl: Path, say: Callable[[str], None]) -> Incident:
     """Apply a scenario, wait for its symptoms, repair it, wait until it is resolved, and delete it.
 
     Raises:

@@ -71,7 +71,7 @@ def install_monitoring(cluster: RealCluster) -> None:
         LabError: Prometheus does not start, or has no series of objects.
     """
     prometheus, state = (yaml.safe_load_all((find_platform() / name).read_text()) for name in PLATFORM)
-    cluster.apply(_with_image(prometheus, f"{REGISTRY}/prometheus:{PROMETHEUS}"))
+    cluster.apply(_set_image(prometheus, f"{REGISTRY}/prometheus:{PROMETHEUS}"))
     service = next(obj for obj in state if obj["kind"] == "Service")
     del service["spec"]["selector"]
     service["spec"]["ports"] = [{"name": "http", "port": kube_state.PORT}]
@@ -154,7 +154,7 @@ def install_operator(cluster: RealCluster, image: str) -> None:
     cluster.await_deployments(NAMESPACE)
 
 
-def _with_image(documents: Iterable[Object], image: str) -> list[Object]:
+def _set_image(documents: Iterable[Object], image: str) -> list[Object]:
     found = []
     for obj in documents:
         if obj["kind"] == "Deployment":

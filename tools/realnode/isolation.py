@@ -128,7 +128,7 @@ def set_up_network() -> None:
             path.write_text("1")
 
 
-def cover_folders(folder: Path) -> None:
+def mount_over_folders(folder: Path) -> None:
     """Cover folders of the machine with memory, in this mount namespace only, and put the run's own there, too.
 
     Those that are not there are made, and noted for whoever cleans up.

@@ -24,7 +24,7 @@ from tools.realnode.chaos_mesh import install_chaos_mesh
 from tools.realnode.cluster import RealCluster
 from tools.realnode.comparison import ComparedAlert, compare_episodes, format_comparison, list_unexplained
 from tools.realnode.evidence import list_verify_arguments, record_evidence
-from tools.realnode.incident import Incident, live_through
+from tools.realnode.incident import Incident, play_incident
 from tools.realnode.installation import COLLECTION, install_dns, install_monitoring, install_operator
 from tools.realnode.preparation import Preparation
 from tools.realnode.programs import STRESSORS
@@ -100,7 +100,7 @@ def run_on_node(folder: Path, prepared: Preparation, options: RunOptions, say: C
     os.environ["SCENARIO_KIT_HOME"] = str(folder / "home")
     os.environ["SCENARIO_KIT_CATALOG"] = str(COLLECTION)
     isolation.set_up_network()
-    isolation.cover_folders(folder)
+    isolation.mount_over_folders(folder)
     with watch.measure("control plane"):
         cluster = RealCluster(folder, binaries)
     os.environ["KUBECONFIG"] = str(cluster.kubeconfig)
@@ -184,7 +184,7 @@ def _show_live(
 
     def live() -> Incident:
         with watch.measure(f"incident {SAMPLE}"):
-            return live_through(cluster, find_scenarios((SAMPLE,))[0], kubectl, say)
+            return play_incident(cluster, find_scenarios((SAMPLE,))[0], kubectl, say)
 
     if options.what == "Sample":
         return live(), True

@@ -91,7 +91,7 @@ class LiveIncident:
         return found + [f"World/{w['trial']}" for w in lifecycle.list_worlds(self._state) if w["trial"] in known]
 
 
-def strike_live(lab: str, cell: LiveCell) -> LiveOutcome:
+def disturb_live(lab: str, cell: LiveCell) -> LiveOutcome:
     """Apply a Scenario, act during the cell's step of its trial, wait for the final state, and delete it."""
     began = time.monotonic()
     incident, beside = LiveIncident(lab), LiveIncident(lab, _BESIDE)
@@ -112,7 +112,7 @@ def strike_live(lab: str, cell: LiveCell) -> LiveOutcome:
     struck = ""
     if await_true(lambda: note() and incident.find_step()[1] == cell.stage, _STAGE_SECONDS):
         trial, struck = incident.find_step()
-        _act(incident, beside, cell, trial)
+        _perform_action(incident, beside, cell, trial)
     wanted = ENDS[cell.action]
     await_true(lambda: note() and incident.describe()[0] == wanted, _END_SECONDS)
     reached, message = incident.describe()
@@ -136,7 +136,7 @@ def strike_live(lab: str, cell: LiveCell) -> LiveOutcome:
     )  # fmt: skip
 
 
-def _act(incident: LiveIncident, beside: LiveIncident, cell: LiveCell, trial: str) -> None:
+def _perform_action(incident: LiveIncident, beside: LiveIncident, cell: LiveCell, trial: str) -> None:
     cluster = incident.cluster
     match cell.action:
         case "scenario-deleted":

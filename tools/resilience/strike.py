@@ -47,7 +47,7 @@ _LOOK_SECONDS: Final = 0.02
 _CLEAN: Final = 300.0
 
 
-def strike(lab: str, cell: Cell, seed: int, catalog: Catalog) -> Outcome:
+def disturb_campaign(lab: str, cell: Cell, seed: int, catalog: Catalog) -> Outcome:
     """Run one paired repeat, cause the failure during the cell's stage, and return the outcome."""
     name = OF_CHAOS if cell.part == "chaos-controller-manager" else USUAL
     file = find_data_root() / "catalog" / "scenarios" / name / "scenario.yaml"
@@ -92,12 +92,12 @@ def strike(lab: str, cell: Cell, seed: int, catalog: Catalog) -> Outcome:
     reached.wait(_LONGEST)
     struck = stage[0] if thread.is_alive() and stage else ""
     if struck:
-        _hit(lab, cell, home[0])
+        _cause_failure(lab, cell, home[0])
     thread.join(_LONGEST)
     took = time.monotonic() - began
     subject = ValidationSubject(scenario.name, str(file), sample.digest, _PLAN)
     verdict = conclude(subject, found, [], took, promised=sample)
-    heal(lab)
+    restart_parts(lab)
     codes = sorted({f.code for f in verdict.findings if f.severity == Severity.ERROR})
     reported = problems[0].args[0] if problems else found[0].message if found else "no end"
     return Outcome(
@@ -106,28 +106,28 @@ def strike(lab: str, cell: Cell, seed: int, catalog: Catalog) -> Outcome:
     )  # fmt: skip
 
 
-def _hit(lab: str, cell: Cell, namespace: str) -> None:
+def _cause_failure(lab: str, cell: Cell, namespace: str) -> None:
     if cell.part == NAMESPACE:
         KubeCluster(kubeconfig=Path(LabState.load(lab).kubeconfig)).delete(Reference("Namespace", namespace))
         return
     struck = [part.pid for part in LabState.load(lab).parts if cell.part in (WHOLE, part.name)]
     assert struck, f"the lab has no part {cell.part}"
-    _signal(struck, signal.SIGKILL if cell.how in ("killed", "restarted") else signal.SIGSTOP)
+    _send_signal(struck, signal.SIGKILL if cell.how in ("killed", "restarted") else signal.SIGSTOP)
     if cell.how == "restarted":
         lifecycle.bring_up(lab)
     if cell.how == "paused":
-        threading.Timer(PAUSE_SECONDS, _signal, [struck, signal.SIGCONT]).start()
+        threading.Timer(PAUSE_SECONDS, _send_signal, [struck, signal.SIGCONT]).start()
 
 
-def _signal(pids: Iterable[int], number: int) -> None:
+def _send_signal(pids: Iterable[int], number: int) -> None:
     for pid in pids:
         with suppress(ProcessLookupError):
             os.kill(pid, number)
 
 
-def heal(lab: str) -> None:
+def restart_parts(lab: str) -> None:
     """Let what hangs go on, and start again what died."""
-    _signal([part.pid for part in LabState.load(lab).parts], signal.SIGCONT)
+    _send_signal([part.pid for part in LabState.load(lab).parts], signal.SIGCONT)
     lifecycle.bring_up(lab)
 
 

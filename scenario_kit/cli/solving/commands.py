@@ -98,6 +98,16 @@ class SolverOptions(NamedTuple):
         list[str] | None,
         typer.Option("--pass-env", help="Environment variable to pass to the solver, such as an API key."),
     ] = None
+    solver_memory: Annotated[
+        int, typer.Option(min=64, help="MiB of memory for each process of the program, and for all together.")
+    ] = 4096
+    solver_processes: Annotated[int, typer.Option(min=8, help="Maximum number of processes of the program.")] = 512
+    solver_files: Annotated[
+        int, typer.Option(min=64, help="Maximum number of open files of each process of the program.")
+    ] = 4096
+    solver_file_size: Annotated[
+        int, typer.Option(min=1, help="Maximum size in MiB of a file that the program writes.")
+    ] = 1024
 
     def choose(self, runs: Path) -> list[SolverChoice]:
         """Choose the solvers; ``runs`` is hidden from programs.
@@ -107,6 +117,7 @@ class SolverOptions(NamedTuple):
         """
         from scenario_kit.cli.solving.solvers import choose_baseline, choose_person, choose_program
         from scenario_kit.solver.baselines.catalogue import BASELINES
+        from scenario_kit.solver.programs.limits import ProgramLimits
 
         if bool(self.solver) + bool(self.baseline) + self.human != 1:
             raise UsageError(
@@ -115,7 +126,8 @@ class SolverOptions(NamedTuple):
         if self.human:
             return [choose_person(self.label)]
         if self.solver:
-            return [choose_program(self.solver, self.label, self.isolation, self.pass_env or (), runs)]
+            limits = ProgramLimits(self.solver_memory, self.solver_processes, self.solver_files, self.solver_file_size)
+            return [choose_program(self.solver, self.label, self.isolation, self.pass_env or (), runs, limits)]
         names = [name for each in self.baseline or () for name in (BASELINES if each == "all" else (each,))]
         return [choose_baseline(name) for name in dict.fromkeys(names)]
 

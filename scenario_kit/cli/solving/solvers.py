@@ -26,6 +26,7 @@ from scenario_kit.solver.programs.isolation import (
     choose_isolation,
     wrap_command,
 )
+from scenario_kit.solver.programs.limits import ProgramLimits
 from scenario_kit.solver.programs.mcp_bridge import CallBridge
 from scenario_kit.solver.programs.process import ProgramSolver
 from scenario_kit.solver.protocol.messages import (
@@ -56,7 +57,9 @@ class SolverChoice(NamedTuple):
     counts_on: bool = False
 
 
-def choose_program(command: str, label: str, mode: str, passed: Sequence[str], runs: Path) -> SolverChoice:
+def choose_program(
+    command: str, label: str, mode: str, passed: Sequence[str], runs: Path, limits: ProgramLimits
+) -> SolverChoice:
     """Choose a program as solver.
 
     Raises:
@@ -92,7 +95,7 @@ def choose_program(command: str, label: str, mode: str, passed: Sequence[str], r
         environment = choose_environment(os.environ, passed, home)
         if played.readable is not None:
             environment[SNAPSHOT_VARIABLE] = str(played.readable)
-        return ProgramSolver(line, environment, home, folder / ERRORS)
+        return ProgramSolver(line, environment, home, folder / ERRORS, limits)
 
     return SolverChoice(name_solver(label, words), isolation, start)
 

@@ -18,6 +18,7 @@ from typing import Final
 from scenario_kit.errors import UsageError
 from scenario_kit.solver.programs.drive import SolverGone, SolverSilent, UnusableLine
 from scenario_kit.solver.programs.error_output import ErrorOutput
+from scenario_kit.solver.programs.limits import DEFAULT_LIMITS, ProcessWatch, ProgramLimits, wrap_limited
 from scenario_kit.solver.protocol.lines import LONGEST_LINE, BadLine, decode_solver_line, encode_line
 from scenario_kit.solver.protocol.messages import EndMessage, KitMessage, SolverMessage
 
@@ -26,20 +27,27 @@ _GRACE_SECONDS: Final = 5.0
 
 
 class ProgramSolver:
-    """A process in its own process group; ``errors`` is the file for its stderr.
+    """A process in its own process group, with limits; ``errors`` is the file for its stderr.
 
     Raises:
         UsageError: the program cannot be started.
     """
 
-    def __init__(self, command: Sequence[str], environment: Mapping[str, str], folder: Path, errors: Path) -> None:
+    def __init__(
+        self,
+        command: Sequence[str],
+        environment: Mapping[str, str],
+        folder: Path,
+        errors: Path,
+        limits: ProgramLimits = DEFAULT_LIMITS,
+    ) -> None:
         self._deadline: float | None = None
         self._lines: queue.Queue[bytes] = queue.Queue(maxsize=64)
         if not shutil.which(command[0], path=environment.get("PATH")):
             raise UsageError(f"there is no program {command[0]!r}", fix="pass an installed program to --solver")
         try:
             self._process = subprocess.Popen(
-                list(command), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                wrap_limited(command, limits), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                 cwd=folder, env=dict(environment), start_new_session=True,
             )  # fmt: skip
         except OSError as error:
@@ -48,6 +56,7 @@ class ProgramSolver:
         assert self._process.stderr is not None
         os.set_blocking(self._process.stdin.fileno(), False)
         self._errors = ErrorOutput(self._process.stderr, errors)
+        self._watch = ProcessWatch(self._process.pid, limits)
         threading.Thread(target=self._read, daemon=True).start()
 
     def tell(self, message: KitMessage) -> None:
@@ -101,6 +110,7 @@ class ProgramSolver:
 
     def close(self) -> None:
         """Stop the program and its process group."""
+        self._watch.stop()
         with contextlib.suppress(OSError):
             if self._process.stdin is not None:
                 self._process.stdin.close()
@@ -128,5 +138,7 @@ class ProgramSolver:
         except subprocess.TimeoutExpired:
             return "the solver closed its output"
         how = f"was killed by signal {-code}" if code < 0 else f"exited with exit code {code}"
+        if self._watch.reason:
+            return f"the solver {self._watch.reason}, and was killed"
         tail = self._errors.read_tail(_GRACE_SECONDS)
         return f"the solver {how}" + (f": {tail}" if tail else "")

@@ -8,11 +8,13 @@ from typing import Any, Literal
 
 import pytest
 
+from scenario_kit.catalog import Catalog
 from scenario_kit.lint.object_fields.changes import find_wrong_fields, find_wrong_kinds
 from scenario_kit.lint.object_fields.kinds import find_kind_mistake, find_type
 from scenario_kit.lint.object_fields.mistake import NO_VALUE, FieldMistake
 from scenario_kit.lint.object_fields.objects import Judging, find_mistakes
 from scenario_kit.model import Change
+from scenario_kit.model.json_document import Place
 
 Document = dict[str, Any]
 PatchForm = Literal["Merge", "Strategic", "Json"]
@@ -340,3 +342,43 @@ def test_only_meaning_is_given_as_correction() -> None:
     assert judge(made_of(resource={}, resources={}))[0].name == ""
     assert judge(deployment(replicas="3"))[0].value == 3
     assert judge(deployment(replicas="three"))[0].value is NO_VALUE
+
+
+@pytest.mark.parametrize(
+    ("old", "fields", "place"),
+    [
+        (
+            {**obj("v1", "ConfigMap"), "immutable": True, "data": {"a": "b"}},
+            {"data": {"a": "c"}},
+            ("apply", "data"),
+        ),
+        (
+            {**obj("v1", "Service"), "spec": {"selector": {"a": "b"}}},
+            {"spec": {"clusterIP": "10.0.0.7"}},
+            ("apply", "spec", "clusterIP"),
+        ),
+        (
+            deployment(),
+            {"spec": {"selector": {"matchLabels": {"app": "other"}}}},
+            ("apply", "spec", "selector"),
+        ),
+        (
+            {**obj("apps/v1", "StatefulSet"), "spec": {"volumeClaimTemplates": []}},
+            {"spec": {"volumeClaimTemplates": [{"metadata": {"name": "data"}}]}},
+            ("apply", "spec", "volumeClaimTemplates"),
+        ),
+        (
+            {**obj("batch/v1", "Job"), "spec": {"template": {"spec": {"restartPolicy": "Never"}}}},
+            {"spec": {"template": {"spec": {"restartPolicy": "OnFailure"}}}},
+            ("apply", "spec", "template"),
+        ),
+    ],
+    ids=["ConfigMap", "Service", "Deployment", "StatefulSet", "Job"],
+)
+def test_apply_of_a_field_that_cannot_change_is_found(old: Document, fields: Document, place: Place) -> None:
+    head = {key: old[key] for key in ("apiVersion", "kind", "metadata")}
+    app = Catalog().app("hotel-reservation", "6ecb097")
+    found = list(find_wrong_fields(Change.from_json({"apply": {**head, **fields}}), [old], app))
+    assert [wrong.place for wrong in found] == [place]
+    labelled = {**head, "metadata": {**head["metadata"], "labels": {"a": "b"}}}
+    assert list(find_wrong_fields(Change.from_json({"apply": labelled}), [old], app)) == []

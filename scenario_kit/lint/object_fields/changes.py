@@ -41,12 +41,15 @@ def find_wrong_fields(change: Change, objects: Sequence[Object], app: App | None
         yield from _judge_metadata(operation.manifest, keyword)  # the rest is judged by the whole schema of its kind
     elif (manifest := operation.manifest) is not None:
         known = find_type(manifest)
-        exists = not operation.creates and _find_object(objects, _name_manifest(manifest)) is not None
+        old = None if operation.creates else _find_object(objects, _name_manifest(manifest))
+        exists = old is not None
         if known is not None:
             judging = Judging("Apply" if exists else "Whole", is_open=is_placeholder)
             mistakes = list(find_mistakes(manifest, known.type, judging))
-            if not mistakes and not exists:
+            if not mistakes and old is None:
                 mistakes = list(find_invalid_values(manifest, is_placeholder))
+            elif not mistakes and old is not None and app is not None:
+                mistakes = list(_judge_applied(change, old, app))
             yield from place_mistakes(describe_object(manifest), known, (keyword,), mistakes)
     elif (document := operation.document) is not None and operation.ref is not None:
         known = find_target_type(operation.ref, objects)
@@ -114,6 +117,15 @@ def _judge_result(change: Change, ref: Reference, objects: Sequence[Object], app
         former = (*find_mistakes(old, before.type, Judging()), *find_invalid_values(old))
         had = {mistake.message for mistake in former}
         yield from (mistake for mistake in found if mistake.message not in had)
+
+
+def _judge_applied(change: Change, old: Object, app: App) -> Iterator[FieldMistake]:
+    """Yield what an object that exists does not let a manifest change. Fields that others own stay as they are."""
+    try:
+        (new,) = change.operation.simulate((old,), app, app.namespace)
+    except (AuthoringError, ValueError):
+        return  # another rule reports that it cannot be made
+    yield from find_forbidden_updates(old, new)
 
 
 def place_mistakes(

@@ -41,6 +41,8 @@ _DEFAULTS: Final[Mapping[Place, Any]] = {
     ("reclaimPolicy",): "Delete",
     ("volumeBindingMode",): "Immediate",
 }
+#: The type of a Service that is a name outside of the cluster.
+_OUTSIDE: Final = "ExternalName"
 _AT_CREATION: Final = "leave it as it is: it can only be set when the object is created"
 
 
@@ -80,6 +82,17 @@ def _judge_job(old: Object, new: Object) -> Iterator[FieldMistake]:
             yield _report(("spec", name))
 
 
+def _judge_service(old: Object, new: Object) -> Iterator[FieldMistake]:
+    """Report another address of a Service; one that is left out stays, and names outside of the cluster have none."""
+    before, after = old.get("spec"), new.get("spec")
+    if not isinstance(before, Mapping) or not isinstance(after, Mapping):
+        return
+    if _OUTSIDE in (before.get("type"), after.get("type")):
+        return
+    if after.get("clusterIP") and before.get("clusterIP") != after.get("clusterIP"):
+        yield _report(("spec", "clusterIP"))
+
+
 def _judge_data(old: Object, new: Object) -> Iterator[FieldMistake]:
     """Report changes of a ConfigMap or Secret that is immutable."""
     for field in ("immutable", "data", "binaryData") if old.get("immutable") is True else ():
@@ -96,6 +109,7 @@ def _report(place: Place) -> FieldMistake:
 _JUDGES: Final[Mapping[str, Callable[[Object, Object], Iterator[FieldMistake]]]] = {
     "StatefulSet": _judge_stateful_set,
     "Job": _judge_job,
+    "Service": _judge_service,
     "ConfigMap": _judge_data,
     "Secret": _judge_data,
 }

@@ -6,6 +6,17 @@ import re
 from fnmatch import fnmatchcase
 from typing import Final
 
+#: A reference, as container runtimes read it: registry, repository, tag, digest.
+_REFERENCE: Final = re.compile(
+    r"([a-zA-Z0-9][-.a-zA-Z0-9]*(:[0-9]+)?/)?[a-z0-9]+([-._]+[a-z0-9]+)*(/[a-z0-9]+([-._]+[a-z0-9]+)*)*"
+    r"(:[a-zA-Z0-9_][-.a-zA-Z0-9_]{0,127})?(@[a-z0-9]+:[0-9a-f]{32,128})?"
+)
+
+
+def is_reference(image: str) -> bool:
+    """Return whether a container runtime can read an image's name; of any other, a pod says InvalidImageName."""
+    return _REFERENCE.fullmatch(image) is not None
+
 
 def normalize_image(image: str) -> str:
     """Return the name as the container runtime reports it: with registry, ``library/`` and tag."""

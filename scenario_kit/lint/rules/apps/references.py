@@ -17,6 +17,7 @@ from scenario_kit.load.schema.validation import find_mistakes
 from scenario_kit.load.yaml.edit import Edit, Put
 from scenario_kit.model import Reference, Severity
 from scenario_kit.model.json_document import Place
+from scenario_kit.model.kubernetes.image import is_reference
 from scenario_kit.model.spelling import did_you_mean
 
 
@@ -121,9 +122,18 @@ def check_parameters(case: LintContext) -> Iterator[Problem]:
             yield from _check_values(
                 case, use.parameters, schema, ("spec", "faults", i, "parameters"), f"fault '{use.type}'"
             )
+            image = use.parameters.get("image")
+            if isinstance(image, str) and "image" in schema.get("properties", {}) and not is_reference(image):
+                yield _explain_image(("spec", "faults", i, "parameters", "image"), image)
     if case.app:
         options = case.scenario.spec.app.options
         yield from _check_values(case, options, case.app.options, ("spec", "app", "options"), f"app '{case.app.name}'")
+
+
+def _explain_image(place: Place, image: str) -> Problem:
+    """Report an image that is no reference: nothing would be pulled, and a fault would not take effect as described."""
+    expected = "an image such as 'registry.example/shop/cart:1.4.0', with at most one tag"
+    return Problem(place, f"'{image}' is not the name of an image", image, expected, f"write {expected}")
 
 
 def _check_values(

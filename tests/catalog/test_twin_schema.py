@@ -50,7 +50,7 @@ def test_page_has_a_row_per_field() -> None:
         section = page.partition(f"\n## {kind.__name__}\n")[2].partition("\n## ")[0]
         assert section.count("\n| `") == len(list_fields(kind)), kind.__name__
     assert "``" not in page
-    assert "| `timeoutSeconds` | Timeout of a call; 0 waits forever. | number | s | ≥ 0 | `0.0` |" in page
+    assert "| `timeoutSeconds` | Timeout of a call; 0 waits forever. | number | s | ≥ 0, ≤ 31,536,000 | `0.0` |" in page
 
 
 @pytest.mark.parametrize("name", CATALOG.apps())

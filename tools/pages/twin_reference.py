@@ -134,7 +134,7 @@ def _type(shape: types.Type) -> str:
 def _format_bounds(shape: types.Type) -> str:
     if isinstance(shape, types.IntType | types.FloatType):
         limits = (("≥", shape.ge), (">", shape.gt), ("≤", shape.le), ("<", shape.lt))
-        return ", ".join(f"{sign} {limit:g}" for sign, limit in limits if limit is not None)
+        return ", ".join(f"{sign} {limit:,.12g}" for sign, limit in limits if limit is not None)
     parts = _list_inner(shape) if isinstance(shape, types.UnionType | types.Metadata) else ()
     return "".join(_format_bounds(part) for part in parts)
 

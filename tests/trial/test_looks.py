@@ -7,6 +7,7 @@ from scenario_kit.errors import InfrastructureError
 from scenario_kit.judge.repair.resolved import EntryTraffic
 from scenario_kit.model import AlertExpectation, Reference, TrialStep
 from scenario_kit.testing import FakeClock, FakeMetrics
+from scenario_kit.trial import Stopped
 from scenario_kit.trial.alerts.alert_steps import (
     await_interval,
     choose_next_look,
@@ -80,6 +81,32 @@ def test_virtual_time_stops_until_advanced():
     wall = set_clock(Trial(), "Wall")
     pass_time(wall.context, INJECTED)
     assert wall.clock.now() == INJECTED + 15
+
+
+@pytest.mark.parametrize(
+    ("node", "grace", "passed"),
+    [("worker-1", 30, 15), ("worker-1", None, 0), ("worker-1", 0, 0), ("", 30, 0)],
+)
+def test_virtual_time_passes_while_a_deleted_pod_ends(node, grace, passed):
+    trial = Trial()
+    meta = {"name": "cart-1", "namespace": "shop"}
+    if grace is not None:
+        meta |= {"deletionTimestamp": "2026-01-01T00:00:00Z", "deletionGracePeriodSeconds": grace}
+    trial.cluster.put({"kind": "Pod", "metadata": meta, "spec": {"nodeName": node}})
+    idled = []
+
+    def idle(seconds):
+        idled.append(seconds)
+        if len(idled) == 3:
+            raise Stopped
+
+    trial.context.idle = idle
+    if passed:
+        pass_time(trial.context, INJECTED)
+    else:
+        with pytest.raises(Stopped):
+            pass_time(trial.context, INJECTED)
+    assert trial.clock.now() == INJECTED + passed
 
 
 def test_deadline_comes_from_author_or_rule():

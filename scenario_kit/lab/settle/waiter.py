@@ -21,6 +21,7 @@ from scenario_kit.lab.informers.watched_kinds import CLUSTER_REFUSERS
 from scenario_kit.lab.settle.requeue import AFTER_SECONDS, Requeuer
 from scenario_kit.lab.settle.settled import Due, Facts, Reason, chaos, list_unsettled, pending_scheduling
 from scenario_kit.model.base import Object
+from scenario_kit.model.kubernetes.status import is_stopping
 
 #: An unsettled state is evaluated again after this long even without a change: some reasons end by age.
 _RECHECK_SECONDS = 0.1
@@ -95,11 +96,7 @@ class Settler:
             kinds=kinds,
             experiments=[e for e in self._store.experiments() if chaos.affects_namespace(e, namespace)],
             quiet=self._store.quiet_seconds,
-            stopping={
-                pod["metadata"]["uid"]
-                for pod in kinds.get("Pod", {}).values()
-                if pod["spec"].get("nodeName") and pod["metadata"].get("deletionGracePeriodSeconds", 0) > 0
-            },
+            stopping={pod["metadata"]["uid"] for pod in kinds.get("Pod", {}).values() if is_stopping(pod)},
             refused=self._requeuer.list_refusals(),
             overdue=overdue,
             due=self._list_due(namespace, kinds),

@@ -16,6 +16,12 @@ def is_terminating(obj: Object) -> bool:
     return bool(obj["metadata"].get("deletionTimestamp"))
 
 
+def is_stopping(pod: Object) -> bool:
+    """Return whether a deleted pod is in its grace period: its containers may still be running."""
+    meta = pod["metadata"]
+    return bool(pod["spec"].get("nodeName")) and meta.get("deletionGracePeriodSeconds", 0) > 0
+
+
 def list_container_statuses(status: Object) -> list[Object]:
     """List the container statuses in a pod's status, init containers first."""
     return [*(status.get("initContainerStatuses") or ()), *(status.get("containerStatuses") or ())]

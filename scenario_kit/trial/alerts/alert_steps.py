@@ -17,6 +17,7 @@ from scenario_kit.model import AlertExpectation, CheckResult, Finding, TrialStep
 from scenario_kit.model.authored.alert_rule import DEADLINE_SLACK, compute_alert_deadline, find_slowest
 from scenario_kit.model.authored.scenario import Expect
 from scenario_kit.model.grid import ALERT_POLL_SECONDS
+from scenario_kit.model.kubernetes.status import is_stopping
 from scenario_kit.observe import measure_traffic
 from scenario_kit.observe.placement import map_placement
 from scenario_kit.trial.alerts import extended_wait
@@ -226,7 +227,11 @@ def hold(context: TrialContext, step: TrialStep, start: float) -> tuple[list[Fin
 
 
 def pass_time(context: TrialContext, start: float) -> None:
-    """Wait for the next evaluation. A live scenario in virtual time waits until its world is advanced from outside."""
+    """Wait for the next evaluation.
+
+    A live scenario in virtual time waits until its world is advanced from outside, or a pod is deleted: time passes
+    until it has ended, because whoever deletes it (or its namespace) with kubectl waits for that, and would forever.
+    """
     if not context.virtual:
         context.wait(choose_next_look(context, start))
         return
@@ -234,6 +239,8 @@ def pass_time(context: TrialContext, start: float) -> None:
     while context.clock.now() == before:
         context.idle(0.3)
         context.settle()
+        if any(map(is_stopping, context.contents("Pod"))):
+            context.wait(before + TICK)
 
 
 def _report_unexpected(result: CheckResult) -> Finding:

@@ -56,8 +56,6 @@ def test_foreground_deletion_waits_for_stopping_pods(blocks: bool, finalizers: l
     for kind, name in (("ReplicaSet", "cart-r1"), ("Pod", "cart-1")):
         kinds[kind][name]["metadata"]["ownerReferences"][0]["blockOwnerDeletion"] = blocks
     put(kinds, "EndpointSlice/cart-x/endpoints", [{"addresses": ["10.244.0.1"], "conditions": {"ready": False}}])
-    put(kinds, "ReplicaSet/cart-r1/spec/replicas", 0)
-    put(kinds, "Deployment/cart/spec/replicas", 0)
     put(kinds, "ReplicaSet/cart-r1/status", {"observedGeneration": 1})
     put(kinds, "Deployment/cart/status", {"observedGeneration": 1})
     assert _list_codes(kinds, "uid-cart-1") == expected
@@ -65,11 +63,38 @@ def test_foreground_deletion_waits_for_stopping_pods(blocks: bool, finalizers: l
         assert _list_codes(kinds) == {"Deleting"}, "the pod, if nothing keeps it"
 
 
+@pytest.mark.parametrize(
+    ("kind", "spec", "status"),
+    [
+        ("StatefulSet", {"replicas": 3, "podManagementPolicy": "Parallel"}, {"replicas": 2, "readyReplicas": 2}),
+        ("DaemonSet", {}, {"observedGeneration": 0, "desiredNumberScheduled": 3, "numberReady": 3}),
+        ("Job", {"completions": 2, "parallelism": 2}, {"active": 1}),
+    ],
+)
+def test_deleted_workload_makes_no_pods(kind: str, spec: Any, status: Any) -> None:
+    kinds = _delete(_add_owner(kind, 2, spec=spec, status={"observedGeneration": 1, **status}), "db-0")
+    assert _list_codes(kinds, "uid-db-0") >= {"Missing"}
+    put(kinds, f"{kind}/db/metadata/deletionTimestamp", NOW)
+    put(kinds, f"{kind}/db/metadata/finalizers", ["foregroundDeletion"])
+    for each in kinds["Pod"].values():
+        each["metadata"]["ownerReferences"][0]["blockOwnerDeletion"] = True
+    assert _list_codes(kinds, "uid-db-0") == set()
+
+
 def test_terminating_namespace_may_hold_stopping_pods() -> None:
     kinds, own = {"Pod": _delete(world(), "cart-1")["Pod"]}, namespace()
     own["metadata"]["deletionTimestamp"] = NOW
     assert _list_codes(kinds, namespace=own) == {"Ending"}
     assert _list_codes(kinds, "uid-cart-1", namespace=own) == set()
+
+
+def test_terminating_namespace_keeps_all_else_until_its_pods_have_stopped() -> None:
+    kinds, own = _delete(world(), "cart-1"), namespace()
+    own["metadata"]["deletionTimestamp"] = NOW
+    assert _list_codes(kinds, "uid-cart-1", namespace=own) == set()
+    assert _list_codes(kinds, namespace=own) == {"Ending"}, "nothing stops"
+    kinds["Pod"]["cart-2"] = pod("cart-2", kinds["ReplicaSet"]["cart-r1"], "10.244.0.2")
+    assert _list_codes(kinds, "uid-cart-1", namespace=own) == {"Ending"}, "a pod is left to delete"
 
 
 @pytest.mark.parametrize(

@@ -94,12 +94,14 @@ def _is_held(facts: Facts, obj: Object) -> bool:
 def check_namespace(facts: Facts) -> Iterator[Reason]:
     """Yield missing standard objects of a namespace; in a terminating one, any other object that is not stopping.
 
-    The namespace controller takes five seconds or more to delete the standard objects.
+    The namespace controller deletes pods first, and anything else only once no pod is left. It takes five seconds or
+    more to delete the standard objects.
     """
     own = facts.namespace
     if own is None or "deletionTimestamp" in own["metadata"]:
         state = "gone" if own is None else "Terminating"
-        for kind in sorted(facts.kinds):
+        stops = own is not None and any(map(facts.is_stopping, facts.of("Pod").values()))
+        for kind in ["Pod"] if stops else sorted(facts.kinds):
             held = {name: obj for name, obj in facts.of(kind).items() if not facts.is_stopping(obj)}
             names = sorted(name for name in held if (kind, name) not in _EVERYWHERE)
             if names:

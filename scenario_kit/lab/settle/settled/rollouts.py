@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 from scenario_kit.lab.settle.settled.settle_context import Facts, Reason, find_condition
 from scenario_kit.model.base import Object
+from scenario_kit.model.kubernetes.status import is_terminating
 
 #: The reason of ``Progressing`` once a rollout is complete; no deadline applies from then on.
 COMPLETE = "NewReplicaSetAvailable"
@@ -25,10 +26,12 @@ def check_deployments(facts: Facts) -> Iterator[Reason]:
         sets = facts.owned("ReplicaSet", deployment)
         current = find_newest(deployment, sets)
         if current is None:
-            if not deployment["spec"].get("paused"):
+            if not deployment["spec"].get("paused") and not is_terminating(deployment):
                 yield Reason("Rollout", "Deployment", name, "its ReplicaSet does not exist yet")
             continue
         yield from _check_counts(name, deployment, sets, current)
+        if is_terminating(deployment):
+            continue  # only its status follows
         if name in facts.overdue and _can_progress(deployment):
             yield Reason(
                 "Deadline", "Deployment", name, "its progress deadline has passed, and its condition does not show it"

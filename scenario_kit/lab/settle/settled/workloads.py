@@ -1,4 +1,8 @@
-"""Workload controllers are at their fixed point: status counts match the pods, and missing pods were refused."""
+"""Workload controllers are at their fixed point: status counts match the pods, and missing pods were refused.
+
+Of a workload that is being deleted, they neither make nor delete pods, and only its status follows (a DaemonSet's does
+not).
+"""
 
 from __future__ import annotations
 
@@ -14,7 +18,7 @@ from scenario_kit.lab.settle.settled.settle_context import (
     is_condition_true,
 )
 from scenario_kit.model.base import Object
-from scenario_kit.model.kubernetes.status import read_revision
+from scenario_kit.model.kubernetes.status import is_terminating, read_revision
 
 #: The code of a controller that backs off although the cause of its refusal has changed.
 STALE_REFUSAL: Final = "StaleRefusal"
@@ -26,6 +30,8 @@ def check_observed(facts: Facts) -> Iterator[Reason]:
     """Yield workloads whose latest spec is not observed."""
     for kind in ("Deployment", "ReplicaSet", "StatefulSet", "DaemonSet"):
         for name, obj in facts.of(kind).items():
+            if kind == "DaemonSet" and is_terminating(obj):
+                continue
             generation = obj["metadata"].get("generation", 0)
             seen = (obj.get("status") or {}).get("observedGeneration", 0)
             if seen < generation:
@@ -38,6 +44,8 @@ def check_replica_sets(facts: Facts) -> Iterator[Reason]:
     for name, rs in facts.of("ReplicaSet").items():
         pods = [p for p in facts.owned("Pod", rs) if is_active(p)]
         yield from _check_counts("ReplicaSet", name, rs, pods)
+        if is_terminating(rs):
+            continue
         desired = int(rs["spec"].get("replicas", 1))
         if len(pods) > desired:
             yield Reason("Surplus", "ReplicaSet", name, f"has {len(pods)} pods, expected {desired}")
@@ -57,6 +65,8 @@ def check_stateful_sets(facts: Facts) -> Iterator[Reason]:
         pods = [p for p in own if is_active(p)]
         present = [p for p in own if is_active(p) or facts.is_stopping(p)]
         yield from _check_counts("StatefulSet", name, owner, present, available=False)
+        if is_terminating(owner):
+            continue
         desired = int(owner["spec"].get("replicas", 1))
         blocked = len(own) > len(pods) or any(not is_condition_true(p, "Ready") for p in pods)
         parallel = owner["spec"].get("podManagementPolicy") == "Parallel"
@@ -77,6 +87,8 @@ def check_daemon_sets(facts: Facts) -> Iterator[Reason]:
     A node whose pod is stopping gets another one afterwards.
     """
     for name, owner in facts.of("DaemonSet").items():
+        if is_terminating(owner):
+            continue
         status = owner.get("status") or {}
         own = facts.owned("Pod", owner)
         pods = [p for p in own if is_active(p)]
@@ -105,7 +117,7 @@ def check_jobs(facts: Facts) -> Iterator[Reason]:
             yield Reason("Counts", "Job", name, f"active is {status.get('active', 0)}, expected {active}")
         left = int(spec.get("completions") or spec.get("parallelism", 1)) - int(status.get("succeeded", 0))
         desired = min(int(spec.get("parallelism", 1)), left)
-        if stopping and (left <= 0 or _awaits_ended_pods(job)):
+        if is_terminating(job) or (stopping and (left <= 0 or _awaits_ended_pods(job))):
             continue
         if active < desired and not _is_backing_off(facts, job):
             yield from _check_missing(facts, "Job", job, f"has {active} running pods, expected {desired}")

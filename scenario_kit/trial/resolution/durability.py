@@ -23,6 +23,7 @@ from scenario_kit.trial.alerts.alert_steps import await_interval
 from scenario_kit.trial.engine import rollouts
 from scenario_kit.trial.engine.checks import answer_check, answer_signs
 from scenario_kit.trial.engine.context import TrialContext
+from scenario_kit.trial.resolution.degradation import check_degradation
 
 #: Seconds beyond its rule's range within which an undeclared alert must end.
 _LINGERING_SLACK: Final = 300
@@ -56,6 +57,7 @@ def lasts(context: TrialContext, step: TrialStep, index: int, *, repaired: float
         or _check_biting(context, step)
         or _check_new(context, step, injected, repaired)
         or check_lingering(context, step, repaired)
+        or check_degradation(context, step)
         or _check_restart(context, step, index)
     )
 

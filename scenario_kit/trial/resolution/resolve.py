@@ -28,6 +28,7 @@ from scenario_kit.trial.engine.context import TRAFFIC_WINDOW, TrialContext
 from scenario_kit.trial.investigation.symptoms import list_pods
 from scenario_kit.trial.resolution import durability
 from scenario_kit.trial.resolution.app_integrity import check_integrity
+from scenario_kit.trial.resolution.degradation import check_degradation
 
 #: Maximum traffic window in seconds; windows are extended if requests are few.
 _LONGEST_TRAFFIC: Final = 900
@@ -186,7 +187,9 @@ def expect_cleared(context: TrialContext, step: TrialStep, index: int, start: fl
             context.show(answer.answer, [*answer.reasons, *_list_pods_in_trouble(context, answer)])
         if answer.answer == "True":
             if not solution:
-                return durability.check_lingering(context, step, start) if step.use == "Fix" else []
+                if step.use != "Fix":
+                    return []
+                return durability.check_lingering(context, step, start) or check_degradation(context, step)
             at = _save_resolution(context, index)
             return durability.lasts(context, step, index, repaired=start, cleared=at)
         if not step.forever and context.clock.now() >= deadline:

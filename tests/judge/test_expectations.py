@@ -79,6 +79,24 @@ def test_expectations_are_restricted_to_explained_alerts(faults, edges, explaine
     assert list(found.alerts) == explained
 
 
+@pytest.mark.parametrize(
+    ("edges", "attributed"),
+    [
+        ([("ConfigMap/one", "Deployment/web")], [ON_WEB]),
+        ([("ConfigMap/one", "Deployment/web"), ("ConfigMap/two", "Deployment/web")], []),
+        ([("ConfigMap/one", "Deployment/x")], []),
+        ([("Fault/one", "Deployment/ad"), ("Deployment/ad", "Deployment/web")], [ON_WEB, ON_AD]),
+        ([("Fault/two", "Deployment/ad"), ("Deployment/ad", "Deployment/web")], []),
+        ([], []),
+    ],
+    ids=["one", "both", "counts from a fault", "over another", "the other", "none"],
+)
+def test_alerts_are_attributed_to_the_only_fault_that_leads_there(edges, attributed):
+    faults = build_fault("one", "ConfigMap/one"), build_fault("two", "ConfigMap/two")
+    known = [PropagationEdge(from_=Reference.parse(a), to=Reference.parse(b)) for a, b in edges]
+    assert expectations.list_attributed_alerts(EVERY, faults[:1], faults[1:], known) == attributed
+
+
 def test_restriction_keeps_background_alerts():
     expect = Expect(alerts=EVERY.alerts, background=(BackgroundAlert(name="Old", reason="always"),))
     assert expectations.restrict_to_faults(expect, [build_fault("f", WEB)], []).background == expect.background

@@ -234,6 +234,17 @@ def test_alert_counted_from_fault_fires_while_it_remains(after, spans, missing):
     assert found == ([("SK410", Severity.ERROR, "Errors on Deployment/web last fired at 1300 s")] if missing else [])
 
 
+@pytest.mark.parametrize(("spans", "missing"), [([(1200.0, 1300.0)], True), ([(1200.0, None)], False)])
+def test_alert_of_the_only_cause_that_leads_there_fires_while_it_remains(spans, missing):
+    led = AlertExpectation(name="Errors", entity=Reference("Deployment", "web"))
+    seen = history(alert("Errors", "Deployment/web", *spans))
+    found = incident_alerts.check_left_firing(seen, Expect(alerts=(led,)), 1800.0, ["left"], [led])
+    assert [f.code for f in found] == ["SK410"] * missing
+    for finding in found:
+        assert "only 'left' leads to Errors on Deployment/web" in finding.message
+        assert "Deployment/web from the cause that raises" in finding.fix
+
+
 @pytest.mark.parametrize(
     ("onset", "deadline"), [(0.0, 60), (1.0, 90), (30.0, 90), (60.0, 120), (61.0, 150), (75.0, 150), (118.0, 240)]
 )

@@ -308,6 +308,21 @@ def test_alert_is_attributed_to_its_after_fault(left, expected):
     assert all("Latency on Deployment/ad counts from 'a'" in f.message for f in findings)
 
 
+@pytest.mark.parametrize(
+    ("use", "edges", "expected"),
+    [
+        ("Fix", [("ConfigMap/a", "Deployment/web"), ("ConfigMap/a", "Deployment/ad")], ["SK410"]),
+        ("Fix", [*EDGES, ("ConfigMap/a", "Deployment/ad"), ("ConfigMap/b", "Deployment/ad")], []),
+        ("Decoy", [("ConfigMap/a", "Deployment/web"), ("ConfigMap/a", "Deployment/ad")], []),
+    ],
+    ids=["only this one leads there", "both lead there", "a decoy"],
+)
+def test_alert_is_attributed_to_the_cause_that_leads_there(use, edges, expected):
+    trial = Trial(fault("a"), fault("b"), alerts=BOTH, edges=edges, firing=ALWAYS)
+    step = TrialStep(kind="expectStillFiring", use=use, name="x", faults=("a",))
+    assert codes(expect_still_firing(trial.context, step, INJECTED)) == expected
+
+
 @pytest.mark.parametrize(("use", "code"), [("Decoy", "SK431"), ("Fix", "SK402")])
 def test_unnamed_expectation_matches_any_alert(use, code):
     step = TrialStep(kind="expectStillFiring", use=use, name="x")

@@ -8,7 +8,7 @@ import msgspec
 
 from scenario_kit.model import AlertExpectation, AlertHistory, AlertTimeline, Fault, Reference
 from scenario_kit.model.authored.propagation import find_reachable
-from scenario_kit.model.authored.scenario import BackgroundAlert, Expect, PropagationEdge
+from scenario_kit.model.authored.scenario import FAULT_NODE, BackgroundAlert, Expect, PropagationEdge
 
 
 def is_same_entity(desired: Reference | None, observed: Reference | None) -> bool:
@@ -40,6 +40,26 @@ def restrict_to_faults(expect: Expect, faults: Iterable[Fault], edges: Sequence[
         e for e in list_by_class(expect, "MustFire") if e.after in names or (e.entity and e.entity.bare in reached)
     )
     return msgspec.structs.replace(expect, alerts=explained) if explained else expect
+
+
+def list_attributed_alerts(
+    expect: Expect, left: Iterable[Fault], others: Iterable[Fault], edges: Sequence[PropagationEdge]
+) -> list[AlertExpectation]:
+    """List the must-fire alerts that the propagation attributes to the faults in ``left`` and to none of the others.
+
+    Alerts whose deadline counts from a fault (`after`) are attributed by that.
+    """
+    own, foreign = (_find_affected(faults, edges) for faults in (left, others))
+    only = own - foreign
+    return [e for e in list_by_class(expect, "MustFire") if not e.after and e.entity and e.entity.bare in only]
+
+
+def _find_affected(faults: Iterable[Fault], edges: Sequence[PropagationEdge]) -> set[tuple[str, str]]:
+    """Return the objects that faults break, and those that the propagation reaches from them."""
+    chosen = list(faults)
+    starts = {e.ref.bare for f in chosen for e in f.entities if e.role != "Artefact"}
+    starts |= {(FAULT_NODE, f.name) for f in chosen} | {f.target.bare for f in chosen}
+    return find_reachable(starts, ((e.from_.bare, e.to.bare) for e in edges))
 
 
 def list_distractor_alerts(expect: Expect, faults: Iterable[Fault]) -> list[AlertExpectation]:

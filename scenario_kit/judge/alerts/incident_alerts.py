@@ -195,12 +195,18 @@ def check_still_firing(
     ]
 
 
-def check_left_firing(history: AlertHistory, expect: Expect, since: float, left: Sequence[str]) -> list[Finding]:
+def check_left_firing(
+    history: AlertHistory,
+    expect: Expect,
+    since: float,
+    left: Sequence[str],
+    attributed: Sequence[AlertExpectation] = (),
+) -> list[Finding]:
     """Check that, while only the faults in ``left`` are active, each alert that counts from one of them fires.
 
-    ``since`` is as in `check_still_firing`.
+    ``attributed`` are alerts that only the propagation explains by them; ``since`` is as in `check_still_firing`.
     """
-    return [
+    counted = [
         build_finding(
             "SK410",
             message=f"{name_alert(e)} counts from '{e.after}', but clears while that is not repaired",
@@ -211,6 +217,19 @@ def check_left_firing(history: AlertHistory, expect: Expect, since: float, left:
         )
         for e in list_by_class(expect, "MustFire")
         if e.after in left and not _fires_after(e, history, since)
+    ]
+    names = ", ".join(f"'{name}'" for name in left)
+    return counted + [
+        build_finding(
+            "SK410",
+            message=f"only {names} leads to {name_alert(e)}, which clears while that is not repaired",
+            observed=_describe_last(e, history),
+            expected=f"firing as long as {names} is active",
+            why="then another cause raises the alert, from which no edge leads to it",
+            fix=f"let the propagation lead to {e.entity} from the cause that raises the alert",
+        )
+        for e in attributed
+        if not _fires_after(e, history, since)
     ]
 
 

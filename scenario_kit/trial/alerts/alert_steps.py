@@ -9,7 +9,7 @@ import msgspec
 
 from scenario_kit.errors import InfrastructureError, ScenarioKitError
 from scenario_kit.judge.alerts import control_runs, incident_alerts, missing_alerts
-from scenario_kit.judge.alerts.expectations import list_distractor_alerts, restrict_to_faults
+from scenario_kit.judge.alerts.expectations import list_attributed_alerts, list_distractor_alerts, restrict_to_faults
 from scenario_kit.judge.alerts.propagation_coverage import check_unexplained, find_explained
 from scenario_kit.judge.repair.resolved import EntryTraffic
 from scenario_kit.load.rules import build_finding
@@ -273,6 +273,7 @@ def expect_still_firing(context: TrialContext, step: TrialStep, start: float) ->
     if step.faults:
         left = [runbook.fault(name) for name in step.faults]
         expect = restrict_to_faults(expect, left, runbook.ground_truth.propagation)
+    attributed = _list_attributed(context, step) if step.faults and step.use == "Fix" else []
     code = "SK403" if step.faults and step.use == "Fix" else _STILL[step.use]
 
     def cleared(at: float) -> list[Finding]:
@@ -283,7 +284,9 @@ def expect_still_firing(context: TrialContext, step: TrialStep, start: float) ->
         found = incident_alerts.check_still_firing(history, expect, since, code=code, procedure=step.name)
         if step.use == "Undo":
             return [_report_unlabelled(context, step, each) for each in found]
-        return found or incident_alerts.check_left_firing(history, runbook.expect, since, step.faults)
+        if found or step.use != "Fix" or not step.faults:
+            return found
+        return incident_alerts.check_left_firing(history, runbook.expect, since, step.faults, attributed)
 
     again = extended_wait.compute_recurrence_time(context, start)
     if (found := cleared(end)) and not step.seconds and start + again > end:
@@ -297,6 +300,18 @@ def expect_still_firing(context: TrialContext, step: TrialStep, start: float) ->
     # An alert that is briefly inactive, or that is still building up again, has not cleared.
     await_interval(context, last, max(again, windows.clear))
     return cleared(last)
+
+
+def _list_attributed(context: TrialContext, step: TrialStep) -> list[AlertExpectation]:
+    """List the alerts that the propagation attributes to the faults that are left, if these are left as a whole."""
+    runbook = context.runbook
+    done = [s for s in context.spec.steps if s.kind == "change" and s.use == "Fix"]
+    repaired = {name for s in done for name in runbook.procedure(s.use, s.name).solution.fixes}
+    if repaired & set(step.faults):
+        return []
+    left = [runbook.fault(name) for name in step.faults]
+    others = [f for f in runbook.faults if f.name not in step.faults]
+    return list_attributed_alerts(runbook.expect, left, others, runbook.ground_truth.propagation)
 
 
 def _find_gone(context: TrialContext, step: TrialStep, code: str) -> list[Finding]:

@@ -139,6 +139,42 @@ def test_partial_solution_runs_as_last_repair(fault, runbook_of):
     assert steps(runbook, "leave-out-2")[2:] == []
 
 
+def test_further_solution_of_a_cause_runs_with_only_this_cause_left(fault, runbook_of):
+    solutions = {"one": ["a"], "other": ["a"], "rest": ["b"]}
+    runbook = runbook_of(fault("a"), fault("b"), solutions=solutions)
+    purposes = [t.purpose for t in plan_trials(QUICK, runbook, 1)]
+    assert purposes[-2:] == ["solution-2", "solution-3"]
+    assert steps(runbook, "solution-3") == [
+        ("change", "b:0", ()),
+        ("change", "other", ()),
+        ("expectCleared", "other", ()),
+    ]
+    seeds = [p.seed for p in plan_trials(QUICK, runbook, 1)]
+    assert len(set(seeds)) == len(seeds)
+
+
+@pytest.mark.parametrize(
+    ("made", "tried"),
+    [
+        ({"scale": {"target": "ConfigMap/b", "replicas": 2}}, True),
+        ({"delete": {"target": "ConfigMap/b"}}, False),
+        ({"restart": {"target": "ConfigMap/b"}}, False),
+    ],
+    ids=["overwritten by the repair", "gone before the repair", "tried after it"],
+)
+def test_decoy_that_changes_what_is_repaired_runs_before_the_repair(fault, runbook_of, made, tried):
+    runbook = runbook_of(fault("a"), fault("b"), solutions={"both": ["a", "b"]}, decoys=["d"])
+    fix = {"patch": {"target": "ConfigMap/b", "type": "Merge", "patch": {}}}
+    other = {"patch": {"target": "ConfigMap/a", "type": "Merge", "patch": {}}}
+    runbook = replace_procedures(runbook, {"d": made, "a:0": other, "b:0": fix})
+    purposes = [t.purpose for t in plan_trials(QUICK, runbook, 1)]
+    assert ("decoys-left-11" in purposes) == tried
+    if tried:
+        assert steps(runbook, "decoys-left-11") == [
+            ("change", "d", ()), ("change", "b:0", ()), ("expectStillFiring", "d", ("a",)),
+        ]  # fmt: skip
+
+
 @pytest.mark.parametrize(
     ("made", "tried"),
     [

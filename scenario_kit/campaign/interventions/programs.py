@@ -182,6 +182,18 @@ def leave_out(
     return (*_START, *_BREAK, *_build_fixes(claim.repaired), expectation, *_try_decoys(decoys), *repair, *_END)
 
 
+def solve_left(claim: LeftOut, repair: Sequence[TrialStep]) -> tuple[TrialStep, ...]:
+    """Build a trial of a further solution of one cause, with all others repaired, so that it has to do something."""
+    return (*_START, *_BREAK, *_build_fixes(claim.repaired), *repair, *_END)
+
+
+def try_before_fixes(claim: LeftOut, decoy: Procedure) -> tuple[TrialStep, ...]:
+    """Build a trial of a decoy that changes what the repair of the other causes changes: that repair follows it."""
+    tried = TrialStep(kind="change", use="Decoy", name=decoy.name)
+    expectation = TrialStep(kind="expectStillFiring", use="Decoy", name=decoy.name, faults=(claim.left.fault,))
+    return (*_START, *_BREAK, tried, *_build_fixes(claim.repaired), expectation, *_END)
+
+
 def build_cheated(
     cheats: Sequence[Procedure], repair: Sequence[TrialStep], starts: Sequence[Procedure] = ()
 ) -> tuple[TrialStep, ...]:

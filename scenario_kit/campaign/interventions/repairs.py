@@ -48,11 +48,17 @@ def build_single_solution(runbook: Runbook, claim: LeftOut) -> tuple[TrialStep, 
 
     Executed together, one solution could hide that another does nothing.
     """
-    whole = claim.left.fault not in {cause.fault for cause in claim.repaired}
+    return next(iter(build_single_solutions(runbook, claim)), ())
+
+
+def build_single_solutions(runbook: Runbook, claim: LeftOut) -> list[tuple[TrialStep, ...]]:
+    """Build every solution of just the fault that is left, in the author's order, if all others are repaired."""
+    if claim.left.fault in {cause.fault for cause in claim.repaired}:
+        return []
     own = [p for p in runbook.procedures if p.use == "Solution" and p.solution.fixes == (claim.left.fault,)]
-    if not (whole and own):
-        return ()
-    return (TrialStep(kind="change", use="Solution", name=own[0].name), _build_cleared_step([own[0].name], "Solution"))
+    return [
+        (TrialStep(kind="change", use="Solution", name=p.name), _build_cleared_step([p.name], "Solution")) for p in own
+    ]
 
 
 def _build_program(runbook: Runbook, together: Sequence[Procedure], desired: frozenset[str]) -> tuple[TrialStep, ...]:

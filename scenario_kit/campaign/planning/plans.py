@@ -11,9 +11,18 @@ import msgspec
 from scenario_kit.campaign.interventions import label_interventions, programs
 from scenario_kit.campaign.interventions.artefacts import find_artefacts
 from scenario_kit.campaign.interventions.cheats import add_cheats, build_cheats, starts
+from scenario_kit.campaign.interventions.decoys import (
+    find_independent_decoys,
+    find_overlapping_decoys,
+    find_separate_decoys,
+)
 from scenario_kit.campaign.interventions.persistence import Ending, add_restart, list_endings
 from scenario_kit.campaign.interventions.repair_side_effects import BESIDE, add_side_effects, find_side_effects
-from scenario_kit.campaign.interventions.repairs import build_single_solution, build_solutions
+from scenario_kit.campaign.interventions.repairs import (
+    build_single_solution,
+    build_single_solutions,
+    build_solutions,
+)
 from scenario_kit.campaign.interventions.rollout_control import USE as SHAM
 from scenario_kit.campaign.interventions.rollout_control import add_rollout_control, build_rollout_control
 from scenario_kit.campaign.planning.sequential_test import FIVE_THEN_FIVE, ONCE, REPRODUCIBLE, Look, check_reachable
@@ -115,7 +124,7 @@ def plan_trials(plan: Plan, runbook: Runbook, seed: int) -> list[PlannedTrial]:
     outcome = runbook.outcome
     repairs = build_solutions(runbook) if outcome == "Incident" else []
     repair = repairs[0] if repairs else ()
-    apart = _find_independent_decoys(runbook, repair)
+    apart = find_independent_decoys(runbook, repair)
     steps = _repeat(runbook, apart, repair)
     first = PlannedTrial(
         purpose=str(Purpose(PurposeKind.REPEAT, 1)), describe=_REPORTED[outcome], steps=steps, seed=seed
@@ -145,6 +154,7 @@ def plan_trials(plan: Plan, runbook: Runbook, seed: int) -> list[PlannedTrial]:
             )
             for number, steps in enumerate(repairs[1:], start=2)
         ]
+        planned += _plan_further_solutions(runbook, len(repairs), seed + 300) if repairs else []
     if plan.cheats and outcome == "Incident":
         back = _make_revertible(runbook, repair)
         steps = programs.build_cheated(build_cheats(runbook), back, starts(runbook))
@@ -223,21 +233,6 @@ def _repeat(runbook: Runbook, apart: Sequence[Procedure], repair: Sequence[Trial
             return programs.build_no_incident(_compute_length(runbook))
 
 
-def _find_independent_decoys(runbook: Runbook, repair: Sequence[TrialStep]) -> list[Procedure]:
-    """Return decoys that create revisions of what the repair rolls back: it would return to one of these."""
-    steps = [s for s in repair if s.kind == "change" and s.use != "RemoveFault"]
-    changes = [c for s in steps for c in runbook.procedure(s.use, s.name).solution.changes]
-    rolled = {c.operation.about(None) for c in changes if c.operation.rolls_back}
-    return [
-        decoy
-        for decoy in programs.list_by_use(runbook, "Decoy")
-        if any(
-            c.target and c.operation.creates_revision and c.operation.about(None) in rolled
-            for c in decoy.solution.changes
-        )
-    ]
-
-
 def _plan_interventions(runbook: Runbook, seed: int, *, scanned: bool) -> list[PlannedTrial]:
     """Plan the label interventions of docs/validator.md: labelled causes, all others, and all labels but one."""
     ours, others = label_interventions.find_repairs(runbook), label_interventions.list_unlabelled(runbook)
@@ -300,8 +295,8 @@ def _plan_left_out_cause(
     runbook: Runbook, claim: label_interventions.LeftOut, number: int, seed: int
 ) -> Iterator[PlannedTrial]:
     """Plan leave-one-out trials of a cause, with the decoys that do not depend on the repair of others."""
-    own, possible = build_single_solution(runbook, claim), _find_separate_decoys(runbook, claim)
-    apart = _find_independent_decoys(runbook, own)
+    own, possible = build_single_solution(runbook, claim), find_separate_decoys(runbook, claim)
+    apart = find_independent_decoys(runbook, own)
     yield PlannedTrial(
         purpose=str(Purpose(PurposeKind.LEAVE_OUT, number)),
         describe=f"with {claim.left.entity} left, its alerts keep firing",
@@ -315,13 +310,29 @@ def _plan_left_out_cause(
             steps=programs.leave_out(claim, others),
             seed=seed + 80 + number,
         )
+    for i, decoy in enumerate(find_overlapping_decoys(runbook, claim), start=1):
+        yield PlannedTrial(
+            purpose=str(Purpose(PurposeKind.DECOYS_LEFT, 10 * number + i)),
+            describe=f"with {claim.left.entity} left, {decoy.name} resolves nothing either",
+            steps=programs.try_before_fixes(claim, decoy),
+            seed=seed + 120 + 10 * number + i,
+        )
 
 
-def _find_separate_decoys(runbook: Runbook, claim: label_interventions.LeftOut) -> list[Procedure]:
-    """Return decoys that can be tried after some causes were repaired: those that change none of the same objects."""
-    done = {c.target for cause in claim.repaired for c in cause.fix.solution.changes}
-    decoys = programs.list_by_use(runbook, "Decoy")
-    return [d for d in decoys if all(c.operation.restarts or c.target not in done for c in d.solution.changes)]
+def _plan_further_solutions(runbook: Runbook, number: int, seed: int) -> Iterator[PlannedTrial]:
+    """Plan trials of all but the first solution of a single cause, each with only this cause left.
+
+    Elsewhere they are executed with the solutions of other causes, which could repair this one as well.
+    """
+    claims = label_interventions.leave_one_out(label_interventions.find_repairs(runbook))
+    further = [(claim, steps) for claim in claims for steps in build_single_solutions(runbook, claim)[1:]]
+    for i, (claim, steps) in enumerate(further, start=number + 1):
+        yield PlannedTrial(
+            purpose=str(Purpose(PurposeKind.SOLUTION, i)),
+            describe=f"with only {claim.left.entity} left, solution '{steps[-1].name}' resolves it",
+            steps=programs.solve_left(claim, steps),
+            seed=seed + i,
+        )
 
 
 def _list_role(runbook: Runbook, role: str) -> list[str]:

@@ -95,3 +95,22 @@ def test_cause_that_lasts_has_no_deadline(
     fault |= {"persistence": persistence, "changes": [job(**deadline)], "entities": [named]}
     beside = scenario(lambda s: None, tmp_path, fault).parent / "faults" / "own" / "fault.yaml"
     assert ("SK435" not in {f.code for f in lint_scenario(beside)}) is true
+
+
+@pytest.mark.parametrize(
+    ("part", "wrong"),
+    [
+        ({}, True),
+        ({"changes": [PATCH, experiment()]}, True),
+        ({"persistence": "Pod"}, False),
+        ({"changes": [PATCH, {"run": {"client": "psql", "command": ["psql"]}}]}, False),
+        ({"mitigation": "Native"}, False),
+    ],
+    ids=["a patch", "an experiment", "ends with its pods", "a command", "native"],
+)
+def test_change_that_an_operator_can_take_back_needs_no_workaround(
+    part: dict[str, Any], wrong: bool, tmp_path: Path
+) -> None:
+    fault = {**build_local_fault(), "changes": [PATCH], "mitigation": "Workaround", **part}
+    messages = [f.message for f in lint_scenario(scenario(lambda s: None, tmp_path, fault)) if f.code == "SK414"]
+    assert any("`mitigation: Workaround` of" in message for message in messages) is wrong

@@ -54,6 +54,22 @@ def test_decoy_that_repairs_is_reported_however_it_is_written(changes: list[dict
     assert ("SK433" in lint("decoys", changes)) == repairs
 
 
+@pytest.mark.parametrize(("target", "repairs"), [("Service/product-catalog", True), ("Service/currency", False)])
+def test_decoy_that_repairs_one_of_two_causes_is_reported(target: str, repairs: bool) -> None:
+    document = yaml.safe_load(TEXT)
+    spec = document["spec"]
+    spec["faults"].append({"name": "no-cart", "type": "deployment-scaled-to-zero", "target": "Deployment/cart"})
+    spec["groundTruth"]["rootCauses"].append({"fault": "no-cart", "entity": "Deployment/cart"})
+    scale = {"scale": {"target": "Deployment/cart", "replicas": 1}}
+    spec["solutions"].append({"name": "scale-up", "fixes": ["no-cart"], "description": "Up", "changes": [scale]})
+    port = {"op": "replace", "path": "/spec/ports/0/targetPort", "value": 8080}
+    note = patch("Deployment/ad", {"metadata": {"annotations": {"note": "x"}}})
+    spec["decoys"][0]["changes"] = [patch(target, [port], "Json"), note]
+    path = Path("/nowhere/scenarios/product-catalog-wrong-target-port/scenario.yaml")
+    found = [each.finding.code for each in lint_text(yaml.safe_dump(document, sort_keys=False), path, CATALOG)]
+    assert ("SK433" in found) == repairs
+
+
 @pytest.mark.parametrize("port", [{}, {"targetPort": "service"}, {"protocol": "TCP"}])
 def test_service_may_be_recreated_without_defaults(port: dict[str, Any]) -> None:
     assert lint("solutions", recreate(**port)) == {}

@@ -149,6 +149,17 @@ def _check_unshown(case: LintContext) -> Iterator[Problem]:
             message = f"`mitigation: None` of '{fault.type}' rules out a repair, but it only changes {use.target}"
             fix = "write `mitigation: Native`, and a solution that restores the object"
             yield Problem(place, message, "None", "Native", fix)
+        if fault.mitigation == "Workaround" and _is_reversible(fault):
+            message = f"`mitigation: Workaround` of '{fault.type}' rules out a repair, but it only changes objects"
+            fix = "write `mitigation: Native`, and a solution that restores or deletes what the fault changed"
+            yield Problem(place, message, "Workaround", "Native", fix)
+
+
+def _is_reversible(fault: Fault) -> bool:
+    """Return whether an operator can take back all that a fault did: it lasts, and consists of objects of the app."""
+    if fault.visibility == "Hidden" or fault.scope != "Namespace" or fault.persistence not in ("Object", "Workload"):
+        return False
+    return bool(fault.changes) and not any(c.operation.runs_command for c in fault.changes)
 
 
 def _replaces_pods(change: Change) -> bool:

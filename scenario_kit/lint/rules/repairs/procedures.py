@@ -212,9 +212,9 @@ def check_true_decoy(case: LintContext) -> Iterator[Problem]:
             message = f"decoy '{decoy.name}' takes the labelled faults back"
             yield Problem(place, message, edits=(Drop(place),) if len(decoys) > 1 else ())
             continue
-        for solution, whole in _list_solutions(case):
-            held = whole and all(change in decoy.changes for change in solution.changes)
-            does = whole and broken is not None and _has_same_effect(broken, decoy.changes, solution.changes)
+        for solution in _list_solutions(case):
+            held = all(change in decoy.changes for change in solution.changes)
+            does = broken is not None and _has_same_effect(broken, decoy.changes, solution.changes)
             if solution.changes and (held or does or decoy.changes == solution.changes):
                 what = "effect" if does and not held else "changes"
                 message = f"decoy '{decoy.name}' has the {what} of solution '{solution.name}'"
@@ -301,16 +301,14 @@ def _get_body(obj: Object) -> Object:
     return {key: value for key, value in obj.items() if key not in ("metadata", "apiVersion")}
 
 
-def _list_solutions(case: LintContext) -> Iterator[tuple[Solution, bool]]:
-    """Yield the solutions of the file, or else of the faults, and whether each alone ends the incident."""
+def _list_solutions(case: LintContext) -> Iterator[Solution]:
+    """Yield the solutions of the file, or else of the faults; each repairs at least one cause."""
     spec = case.scenario.spec
-    labelled = {use.name for use in spec.faults if use.role in LABELLED}
-    conjunctive = spec.ground_truth.causes_join == "Conjunctive"
-    for solution in spec.solutions:
-        yield solution, conjunctive or labelled <= set(solution.fixes)
+    yield from spec.solutions
     if spec.solutions or case.app is None:
         return
+    labelled = {use.name for use in spec.faults if use.role in LABELLED}
     for fault in case.faults.values():
         for solution in fault.solutions if fault.name in labelled else ():
             changes = tuple(restore_written(change, case.app) for change in solution.changes)
-            yield msgspec.structs.replace(solution, changes=changes), conjunctive or labelled == {fault.name}
+            yield msgspec.structs.replace(solution, changes=changes)

@@ -22,6 +22,7 @@ from tools.defects import (  # noqa: F401 - each registers its kinds
     texts,
     tried_alerts,
     tried_artefacts,
+    tried_combinations,
     tried_damage,
     tried_endings,
     tried_faults,

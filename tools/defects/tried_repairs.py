@@ -196,9 +196,9 @@ def _repairing(solution: Document, other: str) -> Document:
     return {"name": "another-try", "description": "Somebody tries it", "changes": changes}
 
 
-@edit("SK431", stage="Trial", first=("leave-out",))
+@edit("SK433")
 def decoy_that_repairs_one_of_two(subject: Subject, spec: Document) -> str:
-    """A decoy repairs one of two independent causes, differently than the solution."""
+    """A decoy does what the solution of one of two independent causes does, plus something harmless."""
     needs(subject.incident, "there is no incident")
     truth = subject.spec.ground_truth
     needs(len(truth.root_causes) > 1 and truth.causes_join == "Independent", "it has one cause")

@@ -59,6 +59,11 @@ class AuthoringError(ScenarioKitError):
         super().__init__(message, fix=fix)
         self.findings = tuple(findings)
 
+    @property
+    def first_message(self) -> str:
+        """Return the message of the first finding; without findings, that of the error."""
+        return self.findings[0].message if self.findings else self.message
+
 
 class InfrastructureError(ScenarioKitError):
     """A dependency failed. The verdict is then NotEvaluated, never Fail."""

@@ -122,16 +122,12 @@ def aim_fault(
                 refused.append(problem)
     if found or not refused:
         return Aimed(tuple(found))
-    return Aimed((), _format_problem(refused[0]), refused[0].fix)
+    return Aimed((), refused[0].first_message, refused[0].fix)
 
 
 def find_faults(entity: str, app: App, catalog: Catalog) -> Iterator[Offer]:
     """Yield every fault that takes effect at an entity with default parameters, once per object."""
     return (found for name in catalog.faults() for found in aim_fault(name, entity, app, catalog).offers)
-
-
-def _format_problem(problem: AuthoringError) -> str:
-    return problem.findings[0].message if problem.findings else problem.message
 
 
 def name_for(answers: Answers) -> str:

@@ -19,8 +19,7 @@ def build_oracle_answer(truth: IncidentTruth) -> dict[str, Any]:
     if truth.outcome != "Incident":
         return NO_INCIDENT
     names = {group.id: spell_group(group) for group in truth.groups if group.names}
-    roots = [each for each in build_alias_classes(truth.groups, truth.aliases) if each.root]
-    claims = [next(names[g.id] for g in sorted(each.groups, key=lambda g: not g.root) if g.names) for each in roots]
+    claims = [names[group.id] for group in list_named_roots(truth)]
     edges = [
         AnswerEdge(source=names[edge.source], target=names[edge.target])
         for edge in truth.edges if {edge.source, edge.target} <= names.keys()
@@ -32,6 +31,12 @@ def build_oracle_answer(truth: IncidentTruth) -> dict[str, Any]:
 def build_control_truth(truth: IncidentTruth) -> IncidentTruth:
     """Build the truth of the control twin: no incident."""
     return IncidentTruth(incident=f"{truth.incident}-control", outcome="NoIncident")
+
+
+def list_named_roots(truth: IncidentTruth) -> list[TruthGroup]:
+    """List one group with a name for each root cause, a labelled one if possible."""
+    roots = [each.groups for each in build_alias_classes(truth.groups, truth.aliases) if each.root]
+    return [next(g for g in sorted(groups, key=lambda g: not g.root) if g.names) for groups in roots]
 
 
 def spell_group(group: TruthGroup) -> str:

@@ -94,7 +94,7 @@ class DraftWriter:
             try:
                 drafts.append(draft(answers, self.catalog))
             except AuthoringError as error:
-                fault.node.report_refusal(_get_message(error), error.fix or "write this fault by hand")
+                fault.node.report_refusal(error.first_message, error.fix or "write this fault by hand")
         if not drafts and intent.faults:
             return None
         return join_drafts(drafts or [draft(self._build_answers(intent, name), self.catalog)])
@@ -138,7 +138,7 @@ class DraftWriter:
         try:
             made = draft(answers, self.catalog)
         except AuthoringError as error:
-            return _get_message(error)
+            return error.first_message
         return self._find_error(made.text, answers.name)
 
     def _find_error(self, text: str, name: str) -> str:
@@ -192,10 +192,6 @@ class DraftWriter:
             name, number = f"{base[: LONGEST_NAME - 4].rstrip('-')}-{number}", number + 1
         self._names.add(name)
         return name
-
-
-def _get_message(error: AuthoringError) -> str:
-    return error.findings[0].message if error.findings else error.message
 
 
 def make_name(text: str) -> str:

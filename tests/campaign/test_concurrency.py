@@ -7,7 +7,6 @@ from scenario_kit.campaign.planning.concurrency import build_labels, find_blocki
 from scenario_kit.model import Change, Procedure, Solution
 from scenario_kit.model.results.trial import ALONE_LABEL
 
-RECURRING = {"type": "DNSChaos", "dnsChaos": {"action": "error"}}
 CREATED = {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": "high"}, "value": 9}
 
 

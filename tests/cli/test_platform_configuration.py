@@ -15,7 +15,6 @@ from scenario_kit.render import resolve
 OBJECTS = list(yaml.safe_load_all((find_platform() / "prometheus.yaml").read_text()))
 TEXT = next(obj["data"]["prometheus.yml"] for obj in OBJECTS if obj["kind"] == "ConfigMap")
 CONFIGURATION = yaml.safe_load(TEXT)
-NAMESPACE = {"source_labels": ["__meta_kubernetes_namespace"], "target_label": "namespace"}
 CATALOG = Catalog([find_data_root()])
 
 

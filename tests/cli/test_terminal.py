@@ -12,12 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from scenario_kit.catalog import find_data_root
 from scenario_kit.cli import run
 from scenario_kit.cli.terminal.terminal import can_redraw, is_plain
 from scenario_kit.snapshot import FIRST_DAY
 
-SCENARIOS = find_data_root() / "catalog" / "scenarios"
 COMMAND = [sys.executable, "-m", "scenario_kit.cli"]
 
 

@@ -76,7 +76,6 @@ def reply_watch(*events: tuple[str, Object]) -> Answer:
 
 
 GONE = ("ERROR", {"kind": "Status", "code": 410, "message": "too old resource version"})
-BROKEN = (0, b"")
 
 
 @pytest.mark.parametrize(

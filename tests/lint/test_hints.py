@@ -18,7 +18,6 @@ APP = App.from_json(
      "components": [{"name": "web", "workload": "Deployment/web", "service": "web"}]}
 )  # fmt: skip
 RESTARTED = "kubectl.kubernetes.io/restartedAt"
-ENFORCE = "pod-security.kubernetes.io/enforce"
 SETTINGS: Object = {
     "apiVersion": "v1",
     "kind": "ConfigMap",

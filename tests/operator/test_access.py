@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import product
-from typing import Any, TypeVar
+from typing import Any
 
 import pytest
 
@@ -26,7 +26,6 @@ from scenario_kit.schema.webhook import WEBHOOK_NAME, build_service_client, buil
 from scenario_kit.schema.writable import APP_ROLE, OWNED, WRITABLE
 from scenario_kit.testing import FakeCluster
 
-_T = TypeVar("_T")
 RBAC = "rbac.authorization.k8s.io"
 PRINTED = build_access()
 RULES: dict[tuple[str, str], list[Object]] = {

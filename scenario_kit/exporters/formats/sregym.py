@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from scenario_kit.exporters.files import ExportedFile, ExportedFolder, export_document
+from scenario_kit.exporters.reference_answers import list_named_roots
 from scenario_kit.exporters.rules import PROGRAMS, VERIFIER, VERIFIER_FILE, build_rules
 from scenario_kit.exporters.scenario_incident import (
     ScenarioIncident,
@@ -15,7 +16,6 @@ from scenario_kit.exporters.scenario_incident import (
 )
 from scenario_kit.model.authored.contamination_canary import CANARY
 from scenario_kit.scoring.entities.truth import IncidentTruth
-from scenario_kit.scoring.matching.alias_classes import build_alias_classes
 
 FOLDER_NAME: Final = "sregym"
 
@@ -25,8 +25,7 @@ def build_fault_spec(truth: IncidentTruth, title: str, namespace: str) -> str:
 
     ``[fault_spec] component=<kind/name,…>; namespace=<ns> || <text>``, with one component per root cause.
     """
-    roots = [each.groups for each in build_alias_classes(truth.groups, truth.aliases) if each.root]
-    named = [next(g for g in sorted(groups, key=lambda g: not g.root) if g.names) for groups in roots]
+    named = list_named_roots(truth)
     component = ",".join(f"{g.kind.partition('.')[0].lower()}/{g.names[0]}" for g in named)
     return f"[fault_spec] component={component}; namespace={namespace} || {title.strip()}"
 

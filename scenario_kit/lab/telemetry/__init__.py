@@ -6,11 +6,10 @@ has ended.
 
 from scenario_kit.lab.telemetry.containers import ContainerMetrics
 from scenario_kit.lab.telemetry.exposition import CONTENT_TYPE, format_exposition
-from scenario_kit.lab.telemetry.kube_state import KubeState, collect_kube_state
+from scenario_kit.lab.telemetry.kube_state import KubeState
 from scenario_kit.lab.telemetry.remote_write import SeriesWriter
 from scenario_kit.lab.telemetry.resource_metrics import Measured
 
 __all__ = [
     "CONTENT_TYPE", "ContainerMetrics", "KubeState", "Measured", "SeriesWriter", "format_exposition",
-    "collect_kube_state",
 ]  # fmt: skip

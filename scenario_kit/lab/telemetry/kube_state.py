@@ -58,8 +58,3 @@ class KubeState:
                 result.update(found[1])
         self._made = kept
         return result
-
-
-def collect_kube_state(objects: Mapping[str, Mapping[str, Object]]) -> dict[SeriesId, float]:
-    """Collect the complete set of series of ``objects[kind][name]``."""
-    return KubeState().collect(objects)

@@ -33,11 +33,9 @@ def apply_changes(
         now = new
 
 
-def find_result(
-    objects: Iterable[Object], changes: Iterable[Change], app: App, namespace: str = ""
-) -> tuple[Object, ...]:
+def find_result(objects: Iterable[Object], changes: Iterable[Change], app: App) -> tuple[Object, ...]:
     """Return the objects after all changes, except those that cannot be made, which a rule of its own reports."""
     result = tuple(objects)
-    for applied in apply_changes(result, changes, app, namespace):
+    for applied in apply_changes(result, changes, app):
         result = applied.after
     return result

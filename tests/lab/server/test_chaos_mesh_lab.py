@@ -17,7 +17,6 @@ from scenario_kit.model import App, Object, Reference
 from scenario_kit.ports import Clock
 from tests.lab.server.workloads import workload
 
-LAB = "chaos-test"
 pytestmark = [pytest.mark.lab, pytest.mark.timeout(1800)]
 
 NS = "selected"

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from scenario_kit.lab.telemetry import KubeState, collect_kube_state
+from scenario_kit.lab.telemetry import KubeState
 from scenario_kit.lab.telemetry.exposition import format_exposition
 
 META = {"name": "x", "namespace": "n", "uid": "u", "generation": 4}
@@ -14,7 +14,7 @@ OWNED = [{"kind": "ReplicaSet", "name": "x-1", "controller": True}]
 
 def text(kind: str, **parts: Any) -> set[str]:
     meta = {**META, **parts.pop("metadata", {})}
-    lines = format_exposition(collect_kube_state({kind: {"x": {"metadata": meta, **parts}}})).splitlines()
+    lines = format_exposition(KubeState().collect({kind: {"x": {"metadata": meta, **parts}}})).splitlines()
     return {line for line in lines if not line.startswith("#")}
 
 
@@ -234,7 +234,7 @@ def test_changed_object_is_collected_again() -> None:
     first = state.collect(namespaces("Active", "1"))
     assert list(state.collect(namespaces("Active", "1"))) == list(first)
     changed = state.collect(namespaces("Terminating", "2"))
-    assert changed == collect_kube_state(namespaces("Terminating", "2"))
+    assert changed == KubeState().collect(namespaces("Terminating", "2"))
     assert changed != first
     assert state.collect({}) == {}
     assert state.collect(namespaces("Active", "")) != state.collect(namespaces("Terminating", ""))
@@ -242,8 +242,8 @@ def test_changed_object_is_collected_again() -> None:
 
 def test_object_order_does_not_affect_series() -> None:
     one, two = ({"metadata": {"name": name, "namespace": "n"}, "status": {"phase": "Running"}} for name in "ab")
-    assert list(collect_kube_state({"Pod": {"a": one, "b": two}})) == list(
-        collect_kube_state({"Pod": {"b": two, "a": one}})
+    assert list(KubeState().collect({"Pod": {"a": one, "b": two}})) == list(
+        KubeState().collect({"Pod": {"b": two, "a": one}})
     )
 
 

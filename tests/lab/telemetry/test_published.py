@@ -14,7 +14,7 @@ import pytest
 import yaml
 
 from scenario_kit.catalog import Catalog
-from scenario_kit.lab.telemetry import ContainerMetrics, collect_kube_state
+from scenario_kit.lab.telemetry import ContainerMetrics, KubeState
 from scenario_kit.lab.telemetry.exposition import find_family, infer_metric_type
 from scenario_kit.lab.twin.call_tree.spans import BOUNDS
 from scenario_kit.load.series import LABELS, VALUES
@@ -131,7 +131,7 @@ def list_unexplained(ours: Families, published: Families, reasons: dict[str, str
 
 def test_objects() -> None:
     published = {name: (m["type"], set(m["labels"])) for name, m in read("kube-state-metrics")["metrics"].items()}
-    ours = families(collect_kube_state(RICH))
+    ours = families(KubeState().collect(RICH))
     assert differences(ours, published, set(), set()) == []
     assert list_unexplained(ours, published, LEFT_OUT) == []
 
@@ -219,7 +219,7 @@ def test_lint_series_match_exported_series(served: Families) -> None:
         "status": {"containerStatuses": [{"name": "c", "state": {"running": {}}, "containerID": "containerd://1"}]},
     }
     containers = ContainerMetrics().advance([pod], {("u", "c"): Usage(1, 1)}, 15, {"u": NetworkUsage(1, 1)})
-    exported = {**families(collect_kube_state(RICH)), **families(containers), **served}
+    exported = {**families(KubeState().collect(RICH)), **families(containers), **served}
     for name, (_, labels) in exported.items():
         parts = [name] if name in LABELS else [f"{name}_{part}" for part in ("bucket", "count", "sum")]
         for each in parts:
@@ -229,6 +229,6 @@ def test_lint_series_match_exported_series(served: Families) -> None:
 
 
 def test_exported_label_values_are_within_declared_values() -> None:
-    for name, labels in collect_kube_state(RICH):
+    for name, labels in KubeState().collect(RICH):
         for label, values in VALUES.get(name, {}).items():
             assert dict(labels).get(label, "") in {*values, "unknown", "W"}, (name, label)

@@ -17,6 +17,8 @@ from scenario_kit.model import App, Object, Reference
 from scenario_kit.ports import Clock
 from tests.lab.server.workloads import workload
 
+#: The name of the lab that the fixture ``lab`` starts.
+LAB = "chaos-test"
 pytestmark = [pytest.mark.lab, pytest.mark.timeout(1800)]
 
 NS = "selected"

@@ -24,6 +24,8 @@ from scenario_kit.model.kubernetes.status import read_revision
 from scenario_kit.ports import Clock
 from tests.lab.server.workloads import workload
 
+#: The name of the lab that the fixture ``lab`` starts.
+LAB = "server-test"
 pytestmark = [pytest.mark.lab, pytest.mark.timeout(1800)]
 
 CHAOS = Reference("NetworkChaos", "k1", "scenario-kit", "chaos-mesh.org")

@@ -147,7 +147,8 @@ def _run_step(ctx: PodContext, now: float, *, changes: bool) -> bool:
     if not terminal:
         _process_exits(ctx, now)
     gone = over = False
-    if changes and is_terminating(ctx.pod):
+    # A termination that has begun goes on at the times of its own timers, between which nothing is restarted.
+    if is_terminating(ctx.pod) and (changes or ctx.memory.stop_at is not None):
         gone = _terminate(ctx, now)
     elif not terminal and deadline.is_over(ctx, now):
         over = _terminate(ctx, now)

@@ -10,7 +10,7 @@ import pytest
 from scenario_kit.lab.kubelet.image import host_paths, images
 from scenario_kit.lab.kubelet.image.shell_idioms import measure_sleep
 from scenario_kit.model.base import Object
-from scenario_kit.model.runtime.process import Stop
+from scenario_kit.model.runtime.process import InitState, Stop
 from tests.lab.kubelet.conftest import T0, Scripted
 
 DEAF = Stop(math.inf)
@@ -92,6 +92,22 @@ def test_deletion(
     assert b.last.gone
     assert b.container()["state"]["terminated"]["exitCode"] == code
     assert [e.reason for e in b.events].count("Killing") == 1
+
+
+@pytest.mark.parametrize("late", [0.0, 0.4, 60.0])
+def test_deletion_while_pods_initialize(bench: Any, make_container: Any, late: float) -> None:
+    b = bench(inits=(make_container("wait"),))
+    b.processes = Stoppable(DEAF)
+    b.processes.inits = {"wait": lambda _: InitState("Running")}
+    b.to(0)
+    b.to(5)
+    delete(b, 10)
+    b.to(20)
+    assert not b.last.gone
+    b.to(30 + late)
+    assert b.last.gone
+    assert b.container("wait")["state"]["terminated"]["exitCode"] == 137
+    assert b.reasons().count("Started") == b.reasons().count("Killing") == 1
 
 
 @pytest.mark.parametrize(("own", "ends"), [({}, 10), ({"terminationGracePeriodSeconds": 20}, 24)])

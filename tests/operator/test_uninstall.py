@@ -42,6 +42,10 @@ def kubeconfig(binary: Callable[[str], Path], tmp_path_factory: pytest.TempPathF
         yield file
 
 
+#: The namespaces of every cluster.
+_NAMESPACES = ("default", "kube-node-lease", "kube-public", "kube-system")
+
+
 def list_everything(cluster: KubeCluster) -> set[str]:
     """Every object of a cluster, of all kinds that it serves; and its own Leases, which none but ours makes here."""
     kinds = [kind for kind in cluster.kinds() if kind.kind not in OF_THE_CLUSTER]
@@ -107,7 +111,10 @@ def test_uninstall_deletes_every_object(kubeconfig: Path, binary: Callable[[str]
         assert done.returncode == 0, done.stderr
         return done.stdout
 
-    wait_for("the controllers", lambda: cluster.get(Reference("ServiceAccount", "default", "default")))
+    # What the controllers put into every namespace arrives one by one; later arrivals would look like remains.
+    own = [Reference("ServiceAccount", "default", each) for each in _NAMESPACES]
+    own += [Reference("ConfigMap", "kube-root-ca.crt", each) for each in _NAMESPACES]
+    wait_for("the controllers", lambda: all(cluster.get(each) for each in own))
     before = list_everything(cluster)
     kubectl("apply", "--server-side", "-f", str(printed))
     scenario = yaml.safe_load(SCENARIO.read_text())

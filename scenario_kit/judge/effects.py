@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from scenario_kit.judge.alerts.propagation_traffic import compute_chance, compute_error_ratio
+from scenario_kit.judge.alerts.propagation_traffic import compute_chance, compute_error_ratio, compute_rate
 from scenario_kit.model import App, Object
 from scenario_kit.model.kubernetes.status import list_container_statuses
 from scenario_kit.model.kubernetes.timestamp import parse_timestamp
@@ -62,7 +62,7 @@ def describe_losses(names: Iterable[str], before: Mapping[str, Work], during: Ma
                 f"{name} fails {compute_error_ratio(now):.0%} of its requests, {compute_error_ratio(was):.0%} before"
             )
         elif _has_less(was, now):
-            found.append(f"{name} has {_rate(now):.3g} requests/s, {_rate(was):.3g} before")
+            found.append(f"{name} has {compute_rate(now):.3g} requests/s, {compute_rate(was):.3g} before")
     return found
 
 
@@ -72,9 +72,5 @@ def _fails_more(was: Work, now: Work) -> bool:
 
 
 def _has_less(was: Work, now: Work) -> bool:
-    falls = _rate(now) < _RATE_LEFT * _rate(was)
+    falls = compute_rate(now) < _RATE_LEFT * compute_rate(was)
     return falls and compute_chance(was.requests, now.requests, was.seconds, now.seconds) < _ALPHA
-
-
-def _rate(work: Work) -> float:
-    return work.requests / max(work.seconds, 1.0)

@@ -3,9 +3,8 @@
 import msgspec
 import pytest
 
-from scenario_kit.judge.repair import resolved
 from scenario_kit.judge.repair.resolved import EntryTraffic
-from scenario_kit.model import CheckResult, Reference, TrialStep
+from scenario_kit.model import Reference, TrialStep
 from scenario_kit.trial.alerts.alert_steps import expect_alerts, expect_still_firing, hold
 from scenario_kit.trial.engine.baseline import Baseline
 from scenario_kit.trial.resolution.resolve import expect_cleared
@@ -66,18 +65,3 @@ def test_silent_incident_is_resolved_when_checks_fail(ends):
     assert codes(findings) == ([] if ends else ["SK401"])
     if not ends:
         assert "the key is bad" in findings[0].observed
-
-
-@pytest.mark.parametrize(
-    ("answers", "answer"),
-    [
-        ((), "True"),
-        (("False",), "True"),
-        (("False", "True"), "False"),
-        (("Unknown",), "Unknown"),
-        (("Unknown", "True"), "False"),
-    ],
-)
-def test_unknown_check_answers_prevent_resolution(answers, answer):
-    results = [CheckResult(describe="c", answer=each, observed="o", expected="e", at=0.0) for each in answers]
-    assert resolved.judge_signs(results).answer == answer

@@ -60,7 +60,7 @@ def find_traces(passage: Passage) -> list[TrafficChange]:
     apart = _measure_distance(before, during)
     if apart >= _DURATION_CHANGE and _compute_distance_chance(apart, *exposed) < _ALPHA:
         found.append(TrafficChange("durations", *(f"half in {_find_median(w)}" for w in (before, during))))
-    rates = before.requests / max(before.seconds, 1.0), during.requests / max(during.seconds, 1.0)
+    rates = compute_rate(before), compute_rate(during)
     lapsed = before.seconds, during.seconds
     if abs(rates[1] - rates[0]) >= _RATE_CHANGE * rates[0] and compute_chance(*exposed, *lapsed) < _ALPHA:
         found.append(TrafficChange("requests", f"{rates[0]:.3g}/s", f"{rates[1]:.3g}/s"))
@@ -94,6 +94,16 @@ def compute_error_ratio(work: Work) -> float:
     return work.errors / work.requests if work.requests > 0 else 0.0
 
 
+def compute_rate(work: Work) -> float:
+    """Return the requests per second."""
+    return work.requests / max(work.seconds, 1.0)
+
+
+def format_bound(milliseconds: float) -> str:
+    """Format the bound of a bucket of durations."""
+    return f"{milliseconds:g} ms" if milliseconds < 1000 else f"{milliseconds / 1000:g} s"
+
+
 def _measure_distance(one: Work, other: Work) -> float:
     """Return the largest difference between two distributions of durations; 0 if one is unknown."""
     if min(one.requests, other.requests) <= 0:
@@ -112,6 +122,4 @@ def _compute_distance_chance(apart: float, n: float, m: float) -> float:
 def _find_median(work: Work) -> str:
     """Return the bound of the bucket that holds the median."""
     bound = next((b for b, n in work.within if n >= work.requests / 2), inf)
-    if bound == inf:
-        return "more"
-    return f"{bound:g} ms" if bound < 1000 else f"{bound / 1000:g} s"
+    return "more" if bound == inf else format_bound(bound)

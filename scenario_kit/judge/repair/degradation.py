@@ -10,7 +10,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from scenario_kit.judge.alerts.propagation_traffic import TrafficChange, compute_chance, compute_error_ratio
+from scenario_kit.judge.alerts.propagation_traffic import (
+    TrafficChange,
+    compute_chance,
+    compute_error_ratio,
+    compute_rate,
+    format_bound,
+)
 from scenario_kit.model.runtime.observation import Work
 
 #: Significance level. An app has some twenty components with three comparisons each.
@@ -67,20 +73,16 @@ def _compare_durations(before: Work, after: Work) -> TrafficChange | None:
         if compute_chance(*late, before.requests, after.requests) < _ALPHA:
             was, now = late[0] / before.requests, late[1] / after.requests
             return TrafficChange(
-                "slow requests", f"{was:.0%} above {_format_bound(bound)}", f"{now:.0%} above {_format_bound(limit)}"
+                "slow requests", f"{was:.0%} above {format_bound(bound)}", f"{now:.0%} above {format_bound(limit)}"
             )
     return None
 
 
 def _compare_rates(before: Work, after: Work) -> TrafficChange | None:
-    was, now = before.requests / max(before.seconds, 1.0), after.requests / max(after.seconds, 1.0)
+    was, now = compute_rate(before), compute_rate(after)
     if (
         now >= _RATE_SHARE * was
         or compute_chance(before.requests, after.requests, before.seconds, after.seconds) >= _ALPHA
     ):
         return None
     return TrafficChange("requests", f"{was:.3g}/s", f"{now:.3g}/s")
-
-
-def _format_bound(milliseconds: float) -> str:
-    return f"{milliseconds:g} ms" if milliseconds < 1000 else f"{milliseconds / 1000:g} s"

@@ -273,8 +273,9 @@ def expect_still_firing(context: TrialContext, step: TrialStep, start: float) ->
     if step.faults:
         left = [runbook.fault(name) for name in step.faults]
         expect = restrict_to_faults(expect, left, runbook.ground_truth.propagation)
-    attributed = _list_attributed(context, step) if step.faults and step.use == "Fix" else []
-    code = "SK403" if step.faults and step.use == "Fix" else _STILL[step.use]
+    leaves_causes = bool(step.faults) and step.use == "Fix"
+    attributed = _list_attributed(context, step) if leaves_causes else []
+    code = "SK403" if leaves_causes else _STILL[step.use]
 
     def cleared(at: float) -> list[Finding]:
         since = at - windows.period
@@ -284,7 +285,7 @@ def expect_still_firing(context: TrialContext, step: TrialStep, start: float) ->
         found = incident_alerts.check_still_firing(history, expect, since, code=code, procedure=step.name)
         if step.use == "Undo":
             return [_report_unlabelled(context, step, each) for each in found]
-        if found or step.use != "Fix" or not step.faults:
+        if found or not leaves_causes:
             return found
         return incident_alerts.check_left_firing(history, runbook.expect, since, step.faults, attributed)
 

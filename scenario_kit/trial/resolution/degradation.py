@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import NamedTuple
 
 from scenario_kit.judge.alerts.propagation_traffic import TrafficChange
 from scenario_kit.judge.repair.degradation import find_degradation
 from scenario_kit.load.rules import build_finding
 from scenario_kit.model import Finding, TrialStep
 from scenario_kit.model.authored.scenario import LABELLED
+from scenario_kit.model.runtime.observation import Work
 from scenario_kit.trial.alerts.alert_steps import await_interval
 from scenario_kit.trial.engine import noise
 from scenario_kit.trial.engine.context import TrialContext
@@ -20,20 +22,30 @@ _SAME_LOAD = 1.1
 _RECOVERY = 1800
 
 
+class _Traffic(NamedTuple):
+    """The work of each component in some minutes, and the load that was offered then."""
+
+    work: Mapping[str, Work]
+    load: float
+
+
 def check_degradation(context: TrialContext, step: TrialStep) -> list[Finding]:
     """Check that no component fails, is slow or is left alone more than before the fault, though no alert says so.
 
     Only what persists is damage. Before the last look, what a repair may leave is undone, as that may do this.
     """
-    if not _look(context):
+    injected = context.injected_at()
+    if injected is None:
         return []
-    window = context.runbook.windows.quiet
-    await_interval(context, context.clock.now(), window)
-    if not _look(context):
+    healthy = _measure(context, injected)
+    if not _find_worse(context, healthy):
+        return []
+    await_interval(context, context.clock.now(), context.runbook.windows.quiet)
+    if not _find_worse(context, healthy):
         return []
     _undo_rest(context)
     await_interval(context, context.clock.now(), _RECOVERY)
-    return [_report_degraded(context, step, name, change) for name, change in _look(context).items()]
+    return [_report_degraded(context, step, name, change) for name, change in _find_worse(context, healthy).items()]
 
 
 def _undo_rest(context: TrialContext) -> None:
@@ -48,16 +60,16 @@ def _undo_rest(context: TrialContext) -> None:
     context.settle()
 
 
-def _look(context: TrialContext) -> Mapping[str, TrafficChange]:
-    """Compare the last minutes with the same time before the first fault."""
-    injected, now = context.injected_at(), context.clock.now()
-    if injected is None:
-        return {}
-    window = context.runbook.windows.quiet
-    spans = (injected - window, injected), (now - window, now)
-    before, after = (measure_work(context, *span) for span in spans)
-    loads = [noise.measure_offered(context, *span) for span in spans]
-    return find_degradation(before, after, same_load=loads[1] <= _SAME_LOAD * loads[0])
+def _measure(context: TrialContext, end: float) -> _Traffic:
+    """Measure the last minutes before ``end``."""
+    start = end - context.runbook.windows.quiet
+    return _Traffic(measure_work(context, start, end), noise.measure_offered(context, start, end))
+
+
+def _find_worse(context: TrialContext, healthy: _Traffic) -> Mapping[str, TrafficChange]:
+    """Compare the last minutes with those before the first fault."""
+    now = _measure(context, context.clock.now())
+    return find_degradation(healthy.work, now.work, same_load=now.load <= _SAME_LOAD * healthy.load)
 
 
 def _report_degraded(context: TrialContext, step: TrialStep, name: str, change: TrafficChange) -> Finding:

@@ -11,6 +11,7 @@ from scenario_kit.cli.terminal.option_groups import expand_groups
 from scenario_kit.cli.terminal.options import Format, ScenarioPath, declare_choice
 from scenario_kit.cli.terminal.output import print_progress, show_json, show_table
 from scenario_kit.errors import UsageError
+from scenario_kit.solver.programs.limits import DEFAULT_LIMITS, ProgramLimits
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -100,14 +101,16 @@ class SolverOptions(NamedTuple):
     ] = None
     solver_memory: Annotated[
         int, typer.Option(min=64, help="MiB of memory for each process of the program, and for all together.")
-    ] = 4096
-    solver_processes: Annotated[int, typer.Option(min=8, help="Maximum number of processes of the program.")] = 512
+    ] = DEFAULT_LIMITS.memory
+    solver_processes: Annotated[int, typer.Option(min=8, help="Maximum number of processes of the program.")] = (
+        DEFAULT_LIMITS.processes
+    )
     solver_files: Annotated[
         int, typer.Option(min=64, help="Maximum number of open files of each process of the program.")
-    ] = 4096
+    ] = DEFAULT_LIMITS.open_files
     solver_file_size: Annotated[
         int, typer.Option(min=1, help="Maximum size in MiB of a file that the program writes.")
-    ] = 1024
+    ] = DEFAULT_LIMITS.file_size
 
     def choose(self, runs: Path) -> list[SolverChoice]:
         """Choose the solvers; ``runs`` is hidden from programs.
@@ -117,7 +120,6 @@ class SolverOptions(NamedTuple):
         """
         from scenario_kit.cli.solving.solvers import choose_baseline, choose_person, choose_program
         from scenario_kit.solver.baselines.catalogue import BASELINES
-        from scenario_kit.solver.programs.limits import ProgramLimits
 
         if bool(self.solver) + bool(self.baseline) + self.human != 1:
             raise UsageError(

@@ -10,8 +10,10 @@ from scenario_kit.draft.answers import (
     list_settings_with,
     name_for,
 )
-from scenario_kit.draft.document import Draft, check_name, draft, join_drafts
+from scenario_kit.draft.compose import check_name, draft
+from scenario_kit.draft.document import Draft
 from scenario_kit.draft.header import build_schema_header, dump_schema
+from scenario_kit.draft.join import join_drafts
 
 __all__ = [
     "Answers", "Draft", "write_accepted", "aim_fault", "check_name", "draft", "draw_edges", "list_entities",

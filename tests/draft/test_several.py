@@ -9,7 +9,7 @@ import pytest
 from scenario_kit.catalog import Catalog
 from scenario_kit.draft import Answers, draft
 from scenario_kit.draft.alerts import lead_away
-from scenario_kit.draft.document import join_drafts
+from scenario_kit.draft.join import join_drafts
 from scenario_kit.lint import lint_file
 from scenario_kit.model import Reference
 from scenario_kit.model.authored.scenario import PropagationEdge

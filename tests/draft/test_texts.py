@@ -6,7 +6,7 @@ import pytest
 
 from scenario_kit.catalog import Catalog
 from scenario_kit.draft import texts
-from scenario_kit.draft.document import dump_document
+from scenario_kit.draft.yaml_format import dump_document
 from scenario_kit.load.yaml.document import parse
 from scenario_kit.model import Fault, Reference
 from scenario_kit.model.authored.scenario import AlertExpectation

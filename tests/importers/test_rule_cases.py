@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from scenario_kit.draft.document import dump_document
+from scenario_kit.draft.yaml_format import dump_document
 from scenario_kit.importers.formats.promrules import _arrange_lines
 from scenario_kit.importers.formats.rule_cases import build_case
 

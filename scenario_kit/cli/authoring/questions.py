@@ -26,7 +26,7 @@ from scenario_kit.draft import (
     list_settings_with,
     name_for,
 )
-from scenario_kit.draft.document import derive_fault_name
+from scenario_kit.draft.compose import derive_fault_name
 from scenario_kit.draft.matrix_alerts import find_row
 from scenario_kit.errors import UsageError
 from scenario_kit.model import App, FaultType, Reference

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from scenario_kit.catalog.alerts import InvalidRule, find_longest_range, parse_duration, read_rules
-from scenario_kit.draft.document import BlockText, dump_document
+from scenario_kit.draft.yaml_format import BlockText, dump_document
 from scenario_kit.importers.decisions import ImportedFile
 from scenario_kit.importers.drafting import make_name
 from scenario_kit.importers.formats.context import ImportContext, open_documents, refuse_document, take_identity

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from tools.defects.kind import Kind
-from tools.defects.outcome import UNTOUCHED, Caught
-from tools.defects.page import part, placed, write
+from tools.defects.page import place_content, render_part, write_page
+from tools.defects.record import UNTOUCHED, Caught
 
 STATIC = Kind("typo", "A typo", frozenset({"SK1"}), "Static", lambda _: iter(()))
 TRIED = Kind("lie", "A lie", frozenset({"SK4"}), "Trial", lambda _: iter(()))
@@ -32,8 +32,8 @@ def test_tables_replace_text_between_markers(tmp_path: Path) -> None:
         Caught(kind=UNTOUCHED, scenario="s", answer="Missed"),
     ]
     tried = [Caught(kind="lie", scenario="s", answer="Missed", reported="a lie", seconds=90.0)]
-    write(path, linted, tried, [STATIC, TRIED])
-    write(path, linted, tried, [STATIC, TRIED], copies=7)
+    write_page(path, linted, tried, [STATIC, TRIED])
+    write_page(path, linted, tried, [STATIC, TRIED], copies=7)
     text = path.read_text()
     assert "old" not in text
     assert [text.count(word) for word in ("before", "between", "after", "| typo |", "| lie |")] == [1] * 5
@@ -45,9 +45,9 @@ def test_tables_replace_text_between_markers(tmp_path: Path) -> None:
 
 def test_page_states_the_dates_of_its_records() -> None:
     records = [Caught(kind="lie", scenario="s", answer="Right", date=day) for day in ("2026-11-25", "2026-11-23")]
-    assert part(records, [TRIED]).startswith("2026-11-23 to 2026-11-25, 1 kinds over 1 scenarios.")
+    assert render_part(records, [TRIED]).startswith("2026-11-23 to 2026-11-25, 1 kinds over 1 scenarios.")
 
 
 def test_page_without_marks_is_not_written_over() -> None:
     with pytest.raises(ValueError, match="no markers for 'lint'"):
-        placed("nothing", "lint", "table")
+        place_content("nothing", "lint", "table")

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from tools.defects.kind import Kind
-from tools.defects.outcome import UNTOUCHED, Answer, Caught, answer, read
-from tools.defects.table import counted, false_alarms, rate, remarks, table
+from tools.defects.record import UNTOUCHED, Answer, Caught, classify_findings, read_records
+from tools.defects.table import compute_rate, count_answers, count_false_alarms, list_remarks, render_table
 from tools.records import append
 
 ONE = Kind("one", "One thing", frozenset({"SK1", "SK2"}), "Static", lambda _: iter(()))
@@ -24,7 +24,7 @@ def build_record(kind: str, result: Answer, *codes: str, scenario: str = "s") ->
     [(("SK1",), "Right"), (("SK2", "SK9"), "Right"), (("SK9",), "Other"), ((), "Missed")],
 )
 def test_code_of_the_kind_among_the_findings_is_right(codes: tuple[str, ...], expected: str) -> None:
-    assert answer(ONE, codes) == expected
+    assert classify_findings(ONE, codes) == expected
 
 
 def test_inapplicable_copies_are_not_counted() -> None:
@@ -34,15 +34,15 @@ def test_inapplicable_copies_are_not_counted() -> None:
         build_record("one", "NotApplied"),
         build_record("two", "Other"),
     ]
-    counts = counted(records, [ONE, TWO])
-    assert rate(counts) == (1, 3)
-    text = table(records, [ONE, TWO])
+    counts = count_answers(records, [ONE, TWO])
+    assert compute_rate(counts) == (1, 3)
+    text = render_table(records, [ONE, TWO])
     assert "| one | One thing | SK1 SK2 | 2 | 1 |  | 1 |" in text
     assert "| **all** | | | 3 | 1 (33.3 %) | 1 | 1 |" in text
 
 
 def test_unapplied_kind_has_no_row() -> None:
-    assert "Another" not in table([build_record("one", "Right")], [ONE, TWO])
+    assert "Another" not in render_table([build_record("one", "Right")], [ONE, TWO])
 
 
 def test_finding_about_an_untouched_scenario_is_a_false_alarm() -> None:
@@ -51,13 +51,13 @@ def test_finding_about_an_untouched_scenario_is_a_false_alarm() -> None:
         build_record(UNTOUCHED, "Other", "SK9", scenario="t"),
         build_record("one", "Right"),
     ]
-    assert false_alarms(records) == (1, 2)
-    assert [line.split(":")[0] for line in remarks(records)] == ["FALSE ALARM"]
+    assert count_false_alarms(records) == (1, 2)
+    assert [line.split(":")[0] for line in list_remarks(records)] == ["FALSE ALARM"]
 
 
 def test_last_record_of_a_copy_counts(tmp_path: Path) -> None:
     path = tmp_path / "deep" / "records.jsonl"
     for record in (build_record("one", "Infra"), build_record("two", "Right"), build_record("one", "Right", "SK1")):
         append(path, record)
-    assert {(r.kind, r.answer) for r in read(path)} == {("one", "Right"), ("two", "Right")}
-    assert read(tmp_path / "nothing") == []
+    assert {(r.kind, r.answer) for r in read_records(path)} == {("one", "Right"), ("two", "Right")}
+    assert read_records(tmp_path / "nothing") == []

@@ -6,9 +6,9 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from scenario_kit.catalog import Catalog
-from tools.defects.every import KINDS
-from tools.defects.lab import Bench
+from tools.defects.kinds import KINDS
 from tools.defects.subject import Subject
+from tools.defects.trial_runner import Bench
 
 SCENARIO = "cart-scaled-to-zero"
 TRIED = (

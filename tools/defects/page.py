@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from tools.defects.kind import Kind
-from tools.defects.outcome import UNTOUCHED, Caught
-from tools.defects.table import false_alarms, remarks, table
+from tools.defects.record import UNTOUCHED, Caught
+from tools.defects.table import count_false_alarms, list_remarks, render_table
 
 _SO_FAR = (
     "There are {copies} such copies. {judged} have been judged so far; lint refuses {other} more for another "
@@ -17,7 +17,7 @@ _SO_FAR = (
 _BEGIN, _END = "<!-- {}: written by ci/defects --page -->", "<!-- end of {} -->"
 
 
-def write(
+def write_page(
     path: Path, linted: Sequence[Caught], tried: Sequence[Caught], kinds: Sequence[Kind], copies: int = 0
 ) -> None:
     """Write the tables of both sets of records into the page; without records, a table stays as it is.
@@ -27,15 +27,15 @@ def write(
     """
     text = path.read_text()
     if linted:
-        text = placed(text, "lint", part(linted, [k for k in kinds if k.stage == "Static"]))
+        text = place_content(text, "lint", render_part(linted, [k for k in kinds if k.stage == "Static"]))
     if tried:
-        text = placed(text, "trials", part(tried, [k for k in kinds if k.stage != "Static"], copies))
+        text = place_content(text, "trials", render_part(tried, [k for k in kinds if k.stage != "Static"], copies))
     path.write_text(text)
 
 
-def part(records: Sequence[Caught], kinds: Sequence[Kind], copies: int = 0) -> str:
+def render_part(records: Sequence[Caught], kinds: Sequence[Kind], copies: int = 0) -> str:
     """Return a table with its date, the copies not caught correctly, and the false alarms."""
-    alarms, untouched = false_alarms(records)
+    alarms, untouched = count_false_alarms(records)
     scenarios = len({r.scenario for r in records if r.kind != UNTOUCHED and r.answer != "NotApplied"})
     seconds = sum(r.seconds for r in records)
     took = f", {seconds / 60:.0f} minutes of trials" if seconds else ""
@@ -47,16 +47,16 @@ def part(records: Sequence[Caught], kinds: Sequence[Kind], copies: int = 0) -> s
         f"{when}, {len(kinds)} kinds over {scenarios} scenarios{took}.",
         *(["", _SO_FAR.format(copies=copies, judged=judged, other=other)] if copies else []),
         "",
-        table(records, kinds),
+        render_table(records, kinds),
     ]
     alone = "No untouched scenario was tried here: the validations of the catalogue cover those."
     lines.append(f"False alarms: {alarms} in {untouched} untouched scenarios." if untouched else alone)
-    if wrong := remarks(records):
+    if wrong := list_remarks(records):
         lines += ["", "Not caught with a right code:", "", *(f"* {line}" for line in wrong)]
     return "\n".join(lines) + "\n"
 
 
-def placed(text: str, name: str, content: str) -> str:
+def place_content(text: str, name: str, content: str) -> str:
     """Return ``text`` with ``content`` between the markers of that name.
 
     Raises:

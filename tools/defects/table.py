@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from tools.defects.kind import Kind
-from tools.defects.outcome import UNTOUCHED, Caught
+from tools.defects.record import UNTOUCHED, Caught
 
 _HEAD = (
     "| kind of defect | what is wrong | right codes | applied | right | other | missed |",
@@ -14,7 +14,7 @@ _HEAD = (
 )
 
 
-def counted(records: Iterable[Caught], kinds: Sequence[Kind]) -> dict[str, Counter[str]]:
+def count_answers(records: Iterable[Caught], kinds: Sequence[Kind]) -> dict[str, Counter[str]]:
     """Count the copies of each kind by result."""
     counts: dict[str, Counter[str]] = {kind.name: Counter() for kind in kinds}
     for record in records:
@@ -23,21 +23,21 @@ def counted(records: Iterable[Caught], kinds: Sequence[Kind]) -> dict[str, Count
     return counts
 
 
-def rate(counts: Mapping[str, Counter[str]]) -> tuple[int, int]:
+def compute_rate(counts: Mapping[str, Counter[str]]) -> tuple[int, int]:
     """Return how many copies were caught with a right code, and how many were judged."""
     total: Counter[str] = sum(counts.values(), Counter())
     return total["Right"], total["Right"] + total["Other"] + total["Missed"]
 
 
-def false_alarms(records: Iterable[Caught]) -> tuple[int, int]:
+def count_false_alarms(records: Iterable[Caught]) -> tuple[int, int]:
     """Return how many untouched scenarios have findings, and how many there are."""
     answers = [r.answer for r in records if r.kind == UNTOUCHED]
     return answers.count("Other"), len(answers)
 
 
-def table(records: Sequence[Caught], kinds: Sequence[Kind]) -> str:
+def render_table(records: Sequence[Caught], kinds: Sequence[Kind]) -> str:
     """Return the table, one row per kind that was applied, and the totals."""
-    counts = counted(records, kinds)
+    counts = count_answers(records, kinds)
     rows = []
     for kind in kinds:
         row = counts[kind.name]
@@ -48,14 +48,14 @@ def table(records: Sequence[Caught], kinds: Sequence[Kind]) -> str:
                 f"| {kind.name} | {kind.title} | {codes} | {applied} | {row['Right']} | {row['Other'] or ''} | "
                 f"{row['Missed'] or ''} |"
             )
-    right, judged = rate(counts)
+    right, judged = compute_rate(counts)
     share = f"{100 * right / judged:.1f} %" if judged else "–"
     total: Counter[str] = sum(counts.values(), Counter())
     rows.append(f"| **all** | | | {judged} | {right} ({share}) | {total['Other'] or ''} | {total['Missed'] or ''} |")
     return "\n".join((*_HEAD, *rows)) + "\n"
 
 
-def remarks(records: Iterable[Caught]) -> list[str]:
+def list_remarks(records: Iterable[Caught]) -> list[str]:
     """Return a line for each copy that was not caught correctly, and for each false alarm."""
     return [
         f"{r.answer if r.kind != UNTOUCHED else 'FALSE ALARM'}: {r.kind} on {r.scenario} ({r.reported}): "

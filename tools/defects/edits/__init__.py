@@ -1,0 +1,1 @@
+"""Edits of scenarios that several kinds of defects share."""

@@ -1,0 +1,1 @@
+"""Wrong expectations of alerts and checks."""

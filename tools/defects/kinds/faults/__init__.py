@@ -1,0 +1,1 @@
+"""Faults that do not work, or not as they declare."""

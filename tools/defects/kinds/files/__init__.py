@@ -1,0 +1,1 @@
+"""Defects in files: documents, objects and suppressions; lint must catch them."""

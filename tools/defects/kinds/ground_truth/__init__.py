@@ -1,0 +1,1 @@
+"""Wrong ground truth: labels, causes, artefacts and propagation."""

@@ -1,0 +1,1 @@
+"""Solutions and decoys that do not do what they promise."""

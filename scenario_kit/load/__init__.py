@@ -9,6 +9,7 @@ from typing import Final, NamedTuple
 import msgspec
 
 from scenario_kit.errors import AuthoringError, UsageError
+from scenario_kit.load.app_lists import find_list_mistakes
 from scenario_kit.load.disk_cache import cache_json
 from scenario_kit.load.folders import list_below
 from scenario_kit.load.options import find_option_mistakes, report_contradictions
@@ -181,7 +182,8 @@ def parse_app(document: Document) -> Object:
         schema = get_part(data, place) or {}
         broken += [LocatedFinding(finding) for finding in check_schema(schema, document.positions, place)]
     _raise(document, broken)
-    _raise(document, [LocatedFinding(finding) for finding in find_option_mistakes(data, document.positions)])
+    found = (*find_option_mistakes(data, document.positions), *find_list_mistakes(data, document.positions))
+    _raise(document, [LocatedFinding(finding) for finding in found])
     return data
 
 

@@ -29,7 +29,22 @@ def find_option_mistakes(data: Object, positions: Positions) -> list[Finding]:
         if own := get_part(data, place):
             found += report_contradictions(select_version(data, version).get("options") or {}, positions, place)
             found += _find_in_needs(own, positions, place)
+    found = found or list(_find_without_default(data, positions))
     return found or [*_find_in_profiles(data, positions)]
+
+
+def _find_without_default(data: Object, positions: Positions) -> Iterator[Finding]:
+    """Yield options that have no value unless a scenario chooses one: templates could not use them otherwise."""
+    reported: set[str] = set()
+    for version in data["versions"]:
+        properties = (select_version(data, version).get("options") or {}).get("properties") or {}
+        for name, schema in properties.items():
+            if isinstance(schema, dict) and "default" not in schema and name not in reported:
+                reported.add(name)
+                own: Place = ("versions", version, "options", "properties", name)
+                place = own if get_part(data, own) is not None else ("options", "properties", name)
+                message = f"option '{name}' has no default, so a scenario that does not choose it has no value for it"
+                yield _build_error(positions, place, message, "write `default`: the value that most scenarios use")
 
 
 def _find_in_profiles(data: Object, positions: Positions) -> Iterator[Finding]:

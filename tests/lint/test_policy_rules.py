@@ -107,11 +107,17 @@ def test_definition_violation_gives_one_finding(code: str, own: Path) -> None:
     assert {mistake.finding.code for mistake in found} == {code}
 
 
+def two_programs(**call: object) -> dict[str, object]:
+    """Build a version with two components in the same pods, and one call."""
+    components = [{"name": name, "workload": "Deployment/web"} for name in ("web", "proxy")]
+    return {"components": components, "calls": [call]}
+
+
 @pytest.mark.parametrize(
     ("place", "value"),
     [
         (("entry",), "webb"),
-        (("versions", "1.0", "calls"), [{"caller": "webb", "callee": "web"}]),
+        (("versions", "1.0"), two_programs(caller="webb", callee="proxy")),
         (("versions", "1.0", "aftermath"), [{"after": "web", "restart": ["web", "webb"], "because": "x"}]),
         (("versions", "1.0", "aftermath"), [{"after": "webb", "restart": ["web"], "because": "x"}]),
     ],
@@ -133,8 +139,8 @@ def test_fix_corrects_unknown_component(own: Path, place: Place, value: object) 
         (("components", 0, "service"), "webs", "little has no Service 'webs'"),
         (("components", 0, "service"), "stores/web", "little has no Service 'stores/web'"),
         (
-            ("calls",),
-            [{"caller": "web", "callee": "web", "env": ["ADDR"]}],
+            (),
+            two_programs(caller="web", callee="proxy", env=["ADDR"]),
             "little has no variable in Deployment/web called 'ADDR'",
         ),
         (
@@ -146,7 +152,7 @@ def test_fix_corrects_unknown_component(own: Path, place: Place, value: object) 
     ids=["pack", "workload", "Service", "Service with its namespace", "variable", "without a load generator"],
 )
 def test_app_references_exist_in_manifests(own: Path, place: Place, value: object, message: str | None) -> None:
-    whole = place if place[0] == "alertPacks" else ("versions", "1.0", *place)
+    whole = place if place[:1] == ("alertPacks",) else ("versions", "1.0", *place)
     found = lint_text(apply_edits(given.APP, [Put(whole, value)]), own / "catalog/apps/little/app.yaml", CATALOG)
 
     assert [(m.finding.code, m.finding.message) for m in found] == ([("SK139", message)] if message else [])

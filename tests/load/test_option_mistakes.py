@@ -96,7 +96,7 @@ SHAPE = field(enum=["Steady", "Surge"], default="Steady")
             ["`loads.steady.options.x` must be 'Steady' or 'Surge', but is the text 'Stedy'"],
         ),
         (app(SHAPE, {"steady": {"options": {"y": 1}}}), ["`y` is not a field of `loads.steady.options`"]),
-        (app(SHAPE, {"steady": {"options": {"y": 1}}}, {"properties": {"y": {"type": "integer"}}}), []),
+        (app(SHAPE, {"steady": {"options": {"y": 1}}}, {"properties": {"y": {"type": "integer", "default": 0}}}), []),
         (
             app(field(minimum=1, maximum=5), own={"properties": {"x": {"minimum": 9}}}),
             ["no value is valid: `minimum` is 9, and `maximum` 5"],
@@ -105,7 +105,19 @@ SHAPE = field(enum=["Steady", "Surge"], default="Steady")
             app(field(enum=["Claim"], **{"x-requires": {"Clam": ["a"]}})),
             ["option 'x' has no value 'Clam', for which `x-requires` names capabilities"],
         ),
-        (app(field(type="boolean", **{"x-requires": {"true": ["a"]}})), []),
+        (app(field(type="boolean", default=False, **{"x-requires": {"true": ["a"]}})), []),
+        (
+            app(field(type="integer"), own={"properties": {"y": {"type": "string"}}}),
+            [
+                "option 'x' has no default, so a scenario that does not choose it has no value for it",
+                "option 'y' has no default, so a scenario that does not choose it has no value for it",
+            ],
+        ),
+        # A default that one version adds is none of the other version.
+        (
+            app(field(type="integer"), own={"properties": {"x": {"default": 1}}}),
+            ["option 'x' has no default, so a scenario that does not choose it has no value for it"],
+        ),
         (
             app(field(type="boolean", **{"x-requires": ["a"]})),
             ["`x-requires` of option 'x' does not map values to capabilities"],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -11,7 +12,7 @@ import msgspec
 
 from scenario_kit.catalog import Catalog
 from scenario_kit.errors import AuthoringError
-from scenario_kit.lint.context.discovery import TWIN, add_own_root, classify_file
+from scenario_kit.lint.context.discovery import TWIN, add_own_root, classify_file, list_choices
 from scenario_kit.load.disk_cache import cache_json
 from scenario_kit.load.rules import build_finding, load_rules
 from scenario_kit.load.twin import locate_field
@@ -20,6 +21,7 @@ from scenario_kit.model import App, Finding, Object, Position
 from scenario_kit.model.json_document import Place
 from scenario_kit.model.shortening import shorten_list
 from scenario_kit.model.spelling import did_you_mean
+from scenario_kit.model.twin import spell
 from scenario_kit.render import render_app, resolve_options
 from scenario_kit.render.apps.namespaces import locate_components
 
@@ -46,6 +48,7 @@ def check_files(files: Sequence[Path], catalog: Catalog) -> list[Finding]:
             continue
         for finding in (
             *_find_unknown_parts(twin, name, known),
+            *_find_unused_assumptions(twin, name, known),
             *(f for v in _list_versions(name, known) for f in _check_app(name, v, known, twin)),
         ):
             # versions share most of a twin: what is said about another version at the same place is said once
@@ -128,6 +131,28 @@ def _find_unknown_parts(twin: Path, name: str, catalog: Catalog) -> Iterator[Fin
             yield _build_finding(f"the twin of {name}: {text}", position, version, known)
 
 
+def _find_unused_assumptions(twin: Path, name: str, catalog: Catalog) -> Iterator[Finding]:
+    """Find assumptions that no version uses: a campaign would vary them without effect."""
+    try:
+        loaded = [app.twin for v in _list_versions(name, catalog) if (app := catalog.app(name, v)).twin is not None]
+    except AuthoringError:
+        return  # a twin that does not load is reported alone
+    used = {assumption for definition in loaded if definition is not None for assumption in definition.uses}
+    document = read_document(twin) if loaded else None
+    for place in _list_assumptions(document.data) if document is not None else ():
+        if place[-1] not in used:
+            text = f"nothing uses the assumption: write `${place[-1]}` in place of a number, or remove it"
+            position = document.positions.key(*place) if document is not None else None
+            yield _build_finding(f"the twin of {name}: {spell(place)}: {text}", position)
+
+
+def _list_assumptions(data: Object) -> Iterator[Place]:
+    """List the places of all assumptions, those of single versions too."""
+    yield from (("assumptions", each) for each in data.get("assumptions") or ())
+    for version, part in (data.get("versions") or {}).items():
+        yield from (("versions", version, "assumptions", each) for each in (part or {}).get("assumptions") or ())
+
+
 def _find_mistakes(app: App, catalog: Catalog) -> list[_Mistake]:
     """Find errors and their locations; cached because loading a twin takes longer than linting a scenario."""
 
@@ -136,7 +161,8 @@ def _find_mistakes(app: App, catalog: Catalog) -> list[_Mistake]:
     def compute() -> list[_Mistake]:
         from scenario_kit.lab.twin.definition_checks import find_mistakes
 
-        return [_Mistake(*mistake) for mistake in find_mistakes(app, _render_app(app, catalog), known)]
+        found = find_mistakes(app, _render_app(app, catalog), known, lambda: _render_others(app, catalog))
+        return [_Mistake(*mistake) for mistake in found]
 
     files = [path for path in _list_templates(app, catalog) if path.is_file()]
     cached = cache_json("twin", files, (app.to_bytes().decode(), *sorted(known)), compute)
@@ -165,6 +191,13 @@ def _render_app(app: App, catalog: Catalog) -> tuple[App, tuple[Object, ...]] | 
         return locate_components(app, objects, app.namespace), objects
     except AuthoringError:
         return None
+
+
+def _render_others(app: App, catalog: Catalog) -> Iterator[tuple[Object, ...]]:
+    """Render the app with every other value of each option, skipping those that cannot be rendered."""
+    for chosen in itertools.islice(list_choices(app), 1, None):
+        with contextlib.suppress(AuthoringError):
+            yield render_app(app, chosen, 50, app.namespace, templates=catalog.templates(app.name))
 
 
 def _list_versions(name: str, catalog: Catalog) -> tuple[str, ...]:

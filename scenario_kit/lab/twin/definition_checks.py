@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from fnmatch import fnmatchcase
 from typing import Final
@@ -11,8 +11,11 @@ from typing import Final
 from scenario_kit.lab.twin.definition_mistake import DefinitionMistake, build_mistake, build_unknown, list_steps
 from scenario_kit.lab.twin.definition_references import find_dangling_names, find_missing_flags
 from scenario_kit.lab.twin.definition_values import find_contradictions
-from scenario_kit.lab.twin.dry_run import find_misses
+from scenario_kit.lab.twin.definition_variables import find_unset_variables
+from scenario_kit.lab.twin.dry_run import find_misses, list_processes
 from scenario_kit.lab.twin.engine import Twin
+from scenario_kit.lab.twin.healthy_view import build_view
+from scenario_kit.lab.twin.process.process_table import ProcessTable
 from scenario_kit.model.authored.app import App
 from scenario_kit.model.base import Object
 from scenario_kit.model.json_document import Place
@@ -27,12 +30,16 @@ _QUOTED: Final = re.compile(r"'([^']*)'")
 
 
 def find_mistakes(
-    app: App, rendered: tuple[App, Sequence[Object]] | None = None, known: AbstractSet[str] = frozenset()
+    app: App,
+    rendered: tuple[App, Sequence[Object]] | None = None,
+    known: AbstractSet[str] = frozenset(),
+    render_others: Callable[[], Iterable[Sequence[Object]]] = tuple,
 ) -> tuple[DefinitionMistake, ...]:
     """Find mistakes in the twin of an app; empty if it can run.
 
     A call of an undefined operation is reported alone. With ``rendered``, the app and its objects, mismatches of the
-    healthy app are reported as well. ``known`` are names of components of the app's other versions.
+    healthy app are reported as well. ``known`` are names of components of the app's other versions. ``render_others``
+    yields its objects with other options, of which some may have what the default ones lack.
     """
     if app.twin is None:
         return ()
@@ -67,7 +74,21 @@ def find_mistakes(
         return unlisted
     if missing := tuple(find_missing_flags(parameters, rendered[1])):
         return missing
-    return tuple(build_mistake(miss.place, miss.text) for miss in find_misses(rendered[0], parameters, rendered[1]))
+    if misses := find_misses(rendered[0], parameters, rendered[1]):
+        return tuple(build_mistake(miss.place, miss.text) for miss in misses)
+    return tuple(find_unset_variables(parameters, _deploy(rendered, parameters, render_others)))
+
+
+def _deploy(
+    rendered: tuple[App, Sequence[Object]],
+    parameters: TwinDefinition,
+    render_others: Callable[[], Iterable[Sequence[Object]]],
+) -> Iterator[ProcessTable]:
+    """Yield the processes of the healthy app, first with the default options, then with others."""
+    namespace = rendered[0].namespace
+    yield list_processes(parameters, build_view(namespace, rendered[1]))
+    for objects in render_others():
+        yield list_processes(parameters, build_view(namespace, objects))
 
 
 def _find_unranged(parameters: TwinDefinition) -> Iterator[DefinitionMistake]:

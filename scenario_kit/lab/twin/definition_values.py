@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import errno
 import math
+import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
 from scenario_kit.lab.twin.definition_mistake import DefinitionMistake, build_mistake, list_steps
 from scenario_kit.model.json_document import Place
+from scenario_kit.model.kubernetes.image import is_reference
 from scenario_kit.model.re2 import compile_pattern
 from scenario_kit.model.twin.address import PROTOCOLS
 from scenario_kit.model.twin.component import ComponentModel
@@ -18,6 +20,9 @@ from scenario_kit.model.twin.operation import Step
 
 #: How far the sum of a distribution may be from 1.
 _ROUNDING: Final = 0.001
+#: What a glob leaves open, and a digest.
+_WILDCARD: Final = re.compile(r"\[[^\]]*\]|[*?]+")
+_DIGEST: Final = re.compile(r"@.*")
 #: Exit code of a crash that no author has chosen.
 _CODE: Final = Step().code
 
@@ -32,6 +37,7 @@ def find_contradictions(parameters: TwinDefinition) -> Iterator[DefinitionMistak
     for name, model in parameters.components.items():
         yield from _find_in_component(model, ("components", name))
     yield from _find_without_effect(parameters)
+    yield from _find_invalid_images(parameters)
 
 
 def _find_short_leases(parameters: TwinDefinition) -> Iterator[DefinitionMistake]:
@@ -205,6 +211,11 @@ def _find_without_effect(parameters: TwinDefinition) -> Iterator[DefinitionMista
                 "`invalidEntriesOf`",
             ),
         ]
+    for name, model in parameters.components.items():
+        rows.append((("components", name, "start", "keys"), bool(model.start.keys) and not model.config, "`config`"))
+        for i, login in enumerate(model.logins):
+            here = ("components", name, "logins", i, "userEnv")
+            rows.append((here, bool(login.user_env) and not login.password_env, "`passwordEnv`"))
     for flag, effects in parameters.flags.effects.items() if parameters.flags is not None else ():
         for i, effect in enumerate(effects):
             here = ("flags", "effects", flag, i)
@@ -225,3 +236,13 @@ def _find_without_effect(parameters: TwinDefinition) -> Iterator[DefinitionMista
     for place, lonely, needed in rows:
         if lonely:
             yield build_mistake(place, f"it has no effect without {needed}")
+
+
+def _find_invalid_images(parameters: TwinDefinition) -> Iterator[DefinitionMistake]:
+    """Find images that no container runtime could read, so that no container can have them."""
+    for i, image in enumerate(parameters.images):
+        if not is_reference(image):
+            yield build_mistake(("images", i), f"'{image}' is not the name of an image, such as registry.example/a:1.4")
+    for i, pattern in enumerate(parameters.idle_images):
+        if not is_reference(_WILDCARD.sub("a", _DIGEST.sub("", pattern))):
+            yield build_mistake(("idleImages", i), f"'{pattern}' matches no name of an image; a glob is '*/pause:*'")

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import Final, NamedTuple
 
 from scenario_kit.lab.twin.address import Address
 from scenario_kit.lab.twin.cluster.cluster_view import View
 from scenario_kit.lab.twin.cluster.dns import list_readings
+from scenario_kit.lab.twin.healthy_view import build_view, is_selected
 from scenario_kit.lab.twin.network.dialling import ConnectionLane, dial, read_address
 from scenario_kit.lab.twin.network.endpoints import Network
 from scenario_kit.lab.twin.numeric.random_streams import Streams
@@ -19,19 +20,13 @@ from scenario_kit.lab.twin.startup.init_wait import explain_wait, read_script, w
 from scenario_kit.lab.twin.startup.probes import Probes
 from scenario_kit.model.authored.app import App
 from scenario_kit.model.base import Object
-from scenario_kit.model.chaos.effects import Ledger
 from scenario_kit.model.json_document import Place
-from scenario_kit.model.kubernetes.pod_labels import add_ordinal_labels, list_ordinals
-from scenario_kit.model.kubernetes.pod_spec import list_serving_containers, list_sidecars
-from scenario_kit.model.kubernetes.reference import WORKLOADS
-from scenario_kit.model.kubernetes.secret import encode_secret
+from scenario_kit.model.kubernetes.pod_spec import list_serving_containers
 from scenario_kit.model.spelling import ask_which, suggest
 from scenario_kit.model.twin.definition import TwinDefinition
 from scenario_kit.model.twin.edge import Edge
 
 _PROBES: Final = ("startupProbe", "readinessProbe", "livenessProbe")
-#: The most pods of a StatefulSet that are simulated.
-_MAX_PODS: Final = 100
 
 
 class Miss(NamedTuple):
@@ -54,9 +49,8 @@ def find_misses(app: App, parameters: TwinDefinition, objects: Sequence[Object])
 
     Components without a workload in the manifests are ignored, since options may exclude them.
     """
-    view = _view(app.namespace, objects)
-    process_table = ProcessTable(parameters)
-    process_table.observe(view, 0.0)
+    view = build_view(app.namespace, objects)
+    process_table = list_processes(parameters, view)
     network = Network(view, process_table)
     stage = _DryRun(app, parameters, view, process_table, network)
     misses = (
@@ -67,6 +61,13 @@ def find_misses(app: App, parameters: TwinDefinition, objects: Sequence[Object])
         *stage.find_unused(),
     )
     return tuple(dict.fromkeys(misses))  # pods of a StatefulSet miss the same
+
+
+def list_processes(parameters: TwinDefinition, view: View) -> ProcessTable:
+    """List the processes of all pods of a view, as they have read their configuration."""
+    process_table = ProcessTable(parameters)
+    process_table.observe(view, 0.0)
+    return process_table
 
 
 class _DryRun:
@@ -171,7 +172,7 @@ class _DryRun:
         chosen = next((p for p in ports if p["port"] == port), None)
         if chosen is None:
             return f"Service/{name} has " + (", ".join(f"port {p['port']}" for p in ports) or "no port")
-        if not any(_is_selected(service, pod) for pod in self._view.list_all("Pod")):
+        if not any(is_selected(service, pod) for pod in self._view.list_all("Pod")):
             return f"Service/{name} selects no pod"
         open_ports = sorted({listener.number for p in self._process_table.of(callee) for listener in p.listeners})
         there = ", ".join(map(str, open_ports)) or "no port"
@@ -184,7 +185,7 @@ class _DryRun:
             for field, setting in (("users", load.users), ("connections", load.connections)):
                 if setting is not None and setting.env and setting.env not in process.env and not setting.default:
                     where = f"container '{process.spec['name']}' has no variable {setting.env}"
-                    has = ", ".join(_list_own_variables(process)) or "none"
+                    has = ", ".join(list_own_variables(process)) or "none"
                     yield Miss(f"{where}, so there would be no users; it has {has}", ("load", field))
 
     def find_unready(self) -> Iterator[Miss]:
@@ -230,7 +231,7 @@ class _DryRun:
         return Miss(message, ("components", process.component, "ports"))
 
 
-def _list_own_variables(process: Process) -> list[str]:
+def list_own_variables(process: Process) -> list[str]:
     """List the variables that the container sets, without those that name Services."""
     return sorted({entry["name"] for entry in process.spec.get("env") or () if entry["name"] in process.env})
 
@@ -243,7 +244,7 @@ def _explain_unset(edge: Edge, caller: Process) -> str:
     where = f"container '{caller.spec['name']}'"
     if names:
         missing = [n for n in names if not caller.env.get(n)]
-        own = _list_own_variables(caller)
+        own = list_own_variables(caller)
         return f"{where} has no variable {' and '.join(missing or names)}" + (
             f"; it has {', '.join(own)}" if own else ""
         )
@@ -262,128 +263,3 @@ def _read_probe_target(spec: Object, probe: Object) -> tuple[int, str | None] | 
             path = {"httpGet": probe[kind].get("path", "/").partition("?")[0], "tcpSocket": None}
             return number, path.get(kind, f"grpc:{probe[kind].get('service', '')}")
     return None
-
-
-def _view(namespace: str, objects: Iterable[Object]) -> View:
-    """Build a view of the objects, with a ready pod for each workload, and each ordinal of a StatefulSet."""
-    homes: dict[str, dict[str, dict[str, Object]]] = {namespace: {}}
-
-    def put(kind: str, home: str, name: str, obj: Object) -> None:
-        homes.setdefault(home, {"Namespace": {home: {"metadata": {"name": home, "labels": {}}}}})
-        homes[home].setdefault(kind, {})[name] = obj
-
-    put("Namespace", namespace, namespace, {"metadata": {"name": namespace, "labels": {}}})
-    pods: list[Object] = []
-    for obj in objects:
-        home = obj["metadata"].get("namespace", namespace)
-        if obj["kind"] != "Pod":
-            put(obj["kind"], home, obj["metadata"]["name"], _copy_stored(obj))
-        if obj["kind"] in WORKLOADS:
-            template = obj["spec"]["template"]
-            # Addresses name single pods of a StatefulSet; those of others are all alike.
-            ordinals = list_ordinals(obj)[:_MAX_PODS] if obj["kind"] == "StatefulSet" else (0,)
-        elif obj["kind"] == "Pod":
-            template, ordinals = obj, (0,)
-        else:
-            continue
-        for ordinal in ordinals or (list_ordinals(obj).start,):  # without replicas, its next pod
-            pods.append(_build_pod(obj, template, home, ordinal, len(pods)))
-            put("Pod", home, pods[-1]["metadata"]["name"], pods[-1])
-    for number, service in enumerate([o for h in homes.values() for o in h.get("Service", {}).values()]):
-        service["spec"].setdefault("clusterIP", f"10.96.{number // 250}.{number % 250 + 1}")
-        home = service["metadata"].get("namespace", namespace)
-        service["metadata"]["namespace"] = home
-        put("EndpointSlice", home, service["metadata"]["name"], _slice(service, pods))
-    others = {home: kinds for home, kinds in homes.items() if home != namespace}
-    return View(namespace, homes[namespace], Ledger(), 0, others)
-
-
-def _copy_stored(obj: Object) -> Object:
-    """Copy an object, as a cluster stores it, for modification."""
-    copy: dict[str, Any] = {**encode_secret(obj), "metadata": dict(obj["metadata"])}
-    if "spec" in obj:
-        copy["spec"] = dict(obj["spec"])
-    return copy
-
-
-def _build_pod(workload: Object, template: Object, home: str, ordinal: int, number: int) -> Object:
-    owner = workload["metadata"]["name"]
-    name = owner if workload is template else f"{owner}-{ordinal}"
-    labels = dict((template.get("metadata") or {}).get("labels") or {})
-    return {
-        "kind": "Pod",
-        "metadata": {
-            "name": name,
-            "namespace": home,
-            "uid": f"{home}/{workload['kind']}/{name}",
-            "labels": add_ordinal_labels(labels, owner, ordinal) if workload["kind"] == "StatefulSet" else labels,
-            "creationTimestamp": "2024-01-01T00:00:00Z",
-            "workload": (workload["kind"], workload["metadata"]["name"]),
-        },
-        "spec": {**template["spec"], **_name_host(workload, name), "nodeName": "node-0"},
-        "status": {
-            "phase": "Running",
-            "podIP": f"10.0.{number // 250}.{number % 250 + 1}",
-            "containerStatuses": _build_statuses(template["spec"].get("containers") or ()),
-            "initContainerStatuses": _build_statuses(list_sidecars(template["spec"])),
-        },
-    }
-
-
-def _build_statuses(containers: Iterable[Object]) -> list[Object]:
-    """Build the statuses of containers that all run."""
-    running = {"running": {"startedAt": "2024-01-01T00:00:00Z"}}
-    return [{"name": each["name"], "restartCount": 0, "state": running} for each in containers]
-
-
-def _name_host(workload: Object, name: str) -> Object:
-    """Return the hostname and subdomain that the controller gives to a pod of a StatefulSet."""
-    if workload["kind"] != "StatefulSet":
-        return {}
-    return {"hostname": name, "subdomain": workload["spec"].get("serviceName") or ""}
-
-
-def _is_selected(service: Object, pod: Object) -> bool:
-    selector: Mapping[str, Any] = service["spec"].get("selector") or {}
-    same = pod["metadata"]["namespace"] == service["metadata"]["namespace"]
-    return bool(selector) and same and all(pod["metadata"]["labels"].get(k) == v for k, v in selector.items())
-
-
-def _slice(service: Object, pods: Iterable[Object]) -> Object:
-    selected = [pod for pod in pods if _is_selected(service, pod)]
-    return {
-        "kind": "EndpointSlice",
-        "metadata": {
-            "name": service["metadata"]["name"],
-            "namespace": service["metadata"]["namespace"],
-            "labels": {"kubernetes.io/service-name": service["metadata"]["name"]},
-        },
-        "ports": [
-            {"name": p.get("name", ""), "port": _find_target_port(p, selected), "protocol": p.get("protocol", "TCP")}
-            for p in service["spec"].get("ports") or ()
-        ],
-        "endpoints": [
-            {
-                "addresses": [p["status"]["podIP"]],
-                "conditions": {"ready": True},
-                "nodeName": p["spec"]["nodeName"],
-                "hostname": p["spec"].get("hostname")
-                if p["spec"].get("subdomain") == service["metadata"]["name"]
-                else "",
-            }
-            for p in selected
-        ],
-    }
-
-
-def _find_target_port(port: Object, pods: Iterable[Object]) -> int | None:
-    target = port.get("targetPort", port["port"])
-    if isinstance(target, int):
-        return target
-    named = {
-        p.get("name"): int(p["containerPort"])
-        for pod in pods
-        for c in list_serving_containers(pod["spec"])
-        for p in c.get("ports") or ()
-    }
-    return named.get(target)

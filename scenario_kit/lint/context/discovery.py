@@ -198,7 +198,7 @@ def _list_versions(name: str, catalog: Catalog) -> Iterator[AppVersion]:
             app = catalog.app(name, number)
         except AuthoringError:
             continue
-        for chosen in _list_choices(app):
+        for chosen in list_choices(app):
             try:
                 objects = render_app(app, chosen, 50, app.namespace, templates=catalog.templates(name))
                 yield AppVersion(locate_components(app, objects, app.namespace), objects, chosen)
@@ -214,7 +214,8 @@ def _list_documents(app: App, chosen: Object, catalog: Catalog) -> list[Any]:
         return []
 
 
-def _list_choices(app: App) -> Iterator[Object]:
+def list_choices(app: App) -> Iterator[Object]:
+    """Yield options to render an app with: the defaults, then every other value of each option, one at a time."""
     yield {}
     for option, schema in app.options.get("properties", {}).items():
         values = [False, True] if schema.get("type") == "boolean" else schema.get("enum", ())

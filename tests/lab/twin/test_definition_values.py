@@ -104,6 +104,19 @@ STEP = "components.gate.operations.read.steps[0]"
             lambda twin: twin["edges"][2]["address"].update(component="bx"),
             "edges[2].address.component: there is no component 'bx'",
         ),
+        (box(start={"keys": {"port": "no port"}}), "components.box.start.keys: it has no effect without `config`"),
+        (
+            box(logins=[{"user": "me", "userEnv": "BOX_USER"}]),
+            "components.box.logins[0].userEnv: it has no effect without `passwordEnv`",
+        ),
+        (
+            lambda twin: twin.update(images=["example.org/Box:1"]),
+            "images[0]: 'example.org/Box:1' is not the name of an image, such as registry.example/a:1.4",
+        ),
+        (
+            lambda twin: twin.update(idleImages=["*/pause:*", "*/pause@*", "registry.example/[ab]/x?", "Pause 3"]),
+            "idleImages[3]: 'Pause 3' matches no name of an image; a glob is '*/pause:*'",
+        ),
         (step(code=3), f"{STEP}.code: it has no effect without `onError: Crash`"),
         (step(batch=True), f"{STEP}.batch: it has no effect without `parallel`"),
         (step(cacheFailures=True), f"{STEP}.cacheFailures: it has no effect without `keys`"),

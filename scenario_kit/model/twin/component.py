@@ -17,6 +17,10 @@ from scenario_kit.model.twin.store import Database, DiskModel, Login
 Dialect = Literal[
     "cpp", "dotnet", "envoy", "erlang", "go", "java", "node", "php", "python", "ruby", "rust", "swift"
 ]  # fmt: skip
+#: The C library of an image.
+Libc = Literal["glibc", "musl"]
+#: What resolves the names that a program uses: that library, or the program itself.
+Resolver = Literal["envoy", "glibc", "go", "musl"]
 #: Other words for languages.
 _DIALECT_SYNONYMS: Final[Mapping[str, str]] = {
     "c": "cpp", "c++": "cpp", "c#": "dotnet", "csharp": "dotnet", "f#": "dotnet", ".net": "dotnet", "elixir": "erlang",
@@ -158,6 +162,14 @@ class ComponentModel(Value, frozen=True, kw_only=True):
             synonyms=_DIALECT_SYNONYMS,
         ),
     ] = "go"
+    libc: Annotated[
+        Libc,
+        describe(
+            "The C library of its image, which resolves names; `musl` in images of Alpine. Programs of Go resolve "
+            "them by themselves.",
+            group="Program",
+        ),
+    ] = "glibc"
     idle_millicores: Annotated[
         float, describe("CPU that it uses without requests.", unit=MILLICORES, group="Resources", ge=0)
     ] = 3.0

@@ -14,7 +14,7 @@ from scenario_kit.lab.twin.network.name_queries import (
 )
 from scenario_kit.lab.twin.outcome import ConnectionOutcome
 from scenario_kit.model import NetworkEffect
-from scenario_kit.model.twin.component import ComponentModel
+from scenario_kit.model.twin.component import ComponentModel, Resolver
 from tests.lab.twin import tiny
 from tests.lab.twin.dialling import ADDRESS, Surroundings, between, edge
 from tests.lab.twin.outcomes import observe
@@ -36,6 +36,8 @@ def affect(direction: str = "OUTPUT", **fields: Any) -> NetworkEffect:
         ((affect("INPUT", drop=True),), SILENT),  # the answers
         ((affect(delay=0.3),), QueryPath(delay=0.3)),
         ((affect(delay=0.3), affect(delay=0.2)), QueryPath(delay=0.5)),
+        ((affect(loss=25.0),), QueryPath(loss=0.25)),
+        ((affect(loss=30.0, delay=0.3, peers=("10.0.0.2",)),), QueryPath()),
         # Targets are pods; queries are addressed to the DNS server's Service.
         ((affect(drop=True, peers=("10.0.0.2",)),), QueryPath()),
         ((affect(drop=True, peers=("10.0.0.0/24",)),), QueryPath()),
@@ -48,25 +50,25 @@ def test_chaos_affects_queries_unless_it_has_other_targets(effects: tuple[Networ
 
 
 @pytest.mark.parametrize(
-    ("host", "dialect", "seconds"),
+    ("host", "resolver", "seconds"),
     [
-        # As measured with a name server that does not answer, and search domains: glibc 2.36, and Go 1.26.
-        ("cart", "python", 20.0),
-        ("cart", "node", 20.0),
-        ("cart", "java", 20.0),
+        # As measured with a name server that does not answer, and search domains: glibc 2.36, musl 1.2, and Go 1.26.
+        ("cart", "glibc", 20.0),
         ("cart", "go", 40.0),
+        ("cart", "musl", 5.0),
         ("cart.shop.svc.cluster.local", "go", 40.0),
         ("cart.shop.svc.cluster.local.", "go", 10.0),
-        ("cart.shop.svc.cluster.local.", "node", 10.0),
+        ("cart.shop.svc.cluster.local.", "glibc", 10.0),
+        ("cart.shop.svc.cluster.local.", "musl", 5.0),
         ("cart", "envoy", 0.0),
     ],
 )
-def test_name_without_an_answer_fails_after_all_attempts(host: str, dialect: str, seconds: float) -> None:
-    assert measure_failure(host, "shop", dialect) == seconds
+def test_name_without_an_answer_fails_after_all_attempts(host: str, resolver: Resolver, seconds: float) -> None:
+    assert measure_failure(host, "shop", resolver) == seconds
 
 
 @pytest.mark.parametrize(
-    ("host", "dialect", "delay", "seconds"),
+    ("host", "resolver", "delay", "seconds"),
     [
         ("cart", "go", 0.5, 0.5),
         ("cart.shop", "go", 0.5, 1.0),
@@ -74,12 +76,25 @@ def test_name_without_an_answer_fails_after_all_attempts(host: str, dialect: str
         ("cart.shop.svc.cluster.local", "go", 0.5, 2.0),  # four dots are fewer than five
         ("cart.shop.svc.cluster.local.", "go", 0.5, 0.5),
         ("cart", "go", 6.0, None),
-        ("cart", "python", 6.0, 6.0),
-        ("cart", "python", 10.0, None),
+        ("cart", "glibc", 6.0, 6.0),
+        ("cart", "glibc", 10.0, None),
+        ("cart", "musl", 4.0, 4.0),
+        ("cart", "musl", 5.0, None),
     ],
 )
-def test_late_queries_add_up_over_the_search_path(host: str, dialect: str, delay: float, seconds: float | None) -> None:
-    assert measure_resolution(host, "shop", dialect, QueryPath(delay=delay)) == seconds
+def test_late_queries_add_up_over_the_search_path(
+    host: str, resolver: Resolver, delay: float, seconds: float | None
+) -> None:
+    assert measure_resolution(host, "shop", resolver, QueryPath(delay=delay)) == seconds
+
+
+@pytest.mark.parametrize(
+    ("dialect", "libc", "resolver"),
+    [("go", "musl", "go"), ("envoy", "glibc", "envoy"), ("python", "musl", "musl"), ("rust", "glibc", "glibc")],
+)
+def test_programs_resolve_with_their_library(dialect: Any, libc: Any, resolver: Resolver) -> None:
+    around, _ = between(model=ComponentModel(image="*", dialect=dialect, libc=libc))
+    assert around.caller.resolver == resolver
 
 
 @pytest.mark.parametrize(
@@ -134,8 +149,8 @@ def test_new_connections_resolve_late(address: str, leaves: int) -> None:
     assert outcome.seconds == pytest.approx(leaves * 0.25, abs=0.08)
 
 
-@pytest.mark.parametrize(("dialect", "seconds"), [("node", 20.0), ("go", 30.0)])
-def test_channel_without_a_name_fails_when_its_resolver_gives_up(dialect: str, seconds: float) -> None:
+@pytest.mark.parametrize(("dialect", "seconds"), [("node", 20.0), ("go", 30.0), ("python", 14.0), ("cpp", 14.0)])
+def test_channel_without_a_name_fails_when_its_resolver_gives_up(dialect: Any, seconds: float) -> None:
     around, there = between(model=ComponentModel(image="*", dialect=dialect))
     around.end(there)
     _cut_all(around)

@@ -17,8 +17,9 @@ _GRPC: Final[Mapping[str, float]] = {
     "java": 30.0,
     "python": _GRPC_SECONDS,
 }
-#: How long gRPC's Go library waits for the addresses of a name; others wait for the resolver, which takes less.
-CHANNEL_RESOLVE_SECONDS: Final = 30.0
+#: How long gRPC's libraries wait for the addresses of a name: Go's has a limit, and the core has a resolver of its own,
+#: c-ares, whatever the C library. Others wait for the resolver.
+_RESOLVE: Final[Mapping[str, float]] = {"cpp": 14.0, "go": 30.0, "python": 14.0, "ruby": 14.0}
 _KERNEL: Final = frozenset({"dotnet", "node", "rust"})
 
 
@@ -27,3 +28,10 @@ def find_channel_timeout(edge: Edge, dialect: str) -> float:
     if edge.connect_timeout_seconds > 0.0:
         return edge.connect_timeout_seconds
     return CONNECT_SECONDS if dialect in _KERNEL else _GRPC.get(dialect, _GRPC_SECONDS)
+
+
+def find_channel_resolve_timeout(dialect: str, resolve_seconds: float) -> float:
+    """Return the seconds after which a gRPC channel has no address, where its program's resolver takes this long."""
+    if dialect == "go":
+        return min(resolve_seconds, _RESOLVE[dialect])
+    return _RESOLVE.get(dialect, resolve_seconds)

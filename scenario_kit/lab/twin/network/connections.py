@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from scenario_kit.lab.twin.address import Address, parse
-from scenario_kit.lab.twin.network.connect_timeouts import CHANNEL_RESOLVE_SECONDS, find_channel_timeout
+from scenario_kit.lab.twin.network.connect_timeouts import find_channel_resolve_timeout, find_channel_timeout
 from scenario_kit.lab.twin.network.dialling import ConnectionLane, dial, greet, reach, read_address
 from scenario_kit.lab.twin.network.endpoints import Destination, Network
 from scenario_kit.lab.twin.network.http_chaos import HttpRule
@@ -233,7 +233,7 @@ class Connections:
         if cut[0].outcome == ConnectionOutcome.CONNECTION_TIMEOUT:
             limit = find_channel_timeout(edge, caller.dialect)
         else:
-            limit = min(cut[0].resolve_seconds, CHANNEL_RESOLVE_SECONDS)
+            limit = find_channel_resolve_timeout(caller.dialect, cut[0].resolve_seconds)
         return cut[0]._replace(fails_at=state.dial_cut_since + limit)
 
     def _connect(

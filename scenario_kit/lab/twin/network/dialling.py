@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from scenario_kit.lab.twin.address import Address, parse
 from scenario_kit.lab.twin.network.endpoints import Destination, Network, Wire
+from scenario_kit.lab.twin.network.lost_queries import Resolution, list_resolutions
 from scenario_kit.lab.twin.network.name_queries import measure_failure, measure_resolution
 from scenario_kit.lab.twin.outcome import ConnectionOutcome
 from scenario_kit.lab.twin.process.process import Process
@@ -24,7 +25,8 @@ class ConnectionLane(NamedTuple):
     """One path for calls. Calls before ``ready_at`` are refused; hanging ones fail at ``fails_at``.
 
     ``rejected``: refused by the kernel, which answers only some of many dials. ``front`` is where packets are addressed
-    to, if not to the target itself. ``resolve_seconds``: how long the name takes, until it resolves or fails.
+    to, if not to the target itself. ``resolve_seconds``: how long the name takes, until it resolves or fails;
+    ``resolutions`` are the courses of that where queries are lost.
     """
 
     outcome: ConnectionOutcome
@@ -36,11 +38,13 @@ class ConnectionLane(NamedTuple):
     rejected: bool = False
     front: Destination | None = None
     resolve_seconds: float = 0.0
+    resolutions: tuple[Resolution, ...] = ()
 
     @property
     def unanswered(self) -> bool:
         """Whether nothing answers the attempt to connect, or to resolve the name, so that the caller waits."""
-        unresolved = self.outcome == ConnectionOutcome.DNS_TIMEOUT and self.resolve_seconds > 0.0
+        nameless = self.outcome in (ConnectionOutcome.DNS_TIMEOUT, ConnectionOutcome.NXDOMAIN)
+        unresolved = nameless and self.resolve_seconds > 0.0
         return unresolved or self.outcome == ConnectionOutcome.CONNECTION_TIMEOUT
 
 
@@ -69,8 +73,8 @@ def dial(edge: Edge, address: Address, caller: Process, network: Network) -> tup
     found = network.lookup(caller.pod, address.host, address.port, _find_transport(edge))
     resolve_seconds = _measure_resolution(edge, address.host, caller, network, silent=found.silent)
     if resolve_seconds is None:
-        dialect, namespace = caller.dialect, network.find_namespace(caller.pod)
-        resolve_seconds = measure_failure(address.host, namespace, dialect)
+        namespace = network.find_namespace(caller.pod)
+        resolve_seconds = measure_failure(address.host, namespace, caller.resolver)
         return (ConnectionLane(ConnectionOutcome.DNS_TIMEOUT, resolve_seconds=resolve_seconds),), ""
     if found.outcome != ConnectionOutcome.OK:
         return (
@@ -80,10 +84,12 @@ def dial(edge: Edge, address: Address, caller: Process, network: Network) -> tup
     places = found.destinations
     if found.sticky:
         places = (places[caller.ordinal % len(places)],)
-    lanes = (reach(edge, address, caller, network, place, front) for place in places)
-    return tuple(
-        lane._replace(resolve_seconds=resolve_seconds) if resolve_seconds else lane for lane in lanes
-    ), found.ip
+    lanes = tuple(reach(edge, address, caller, network, place, front) for place in places)
+    if resolve_seconds:
+        lanes = tuple(lane._replace(resolve_seconds=resolve_seconds) for lane in lanes)
+    if resolutions := _list_resolutions(edge, address.host, caller, network):
+        lanes = tuple(lane._replace(resolutions=resolutions) for lane in lanes)
+    return lanes, found.ip
 
 
 def _measure_resolution(edge: Edge, host: str, caller: Process, network: Network, *, silent: bool) -> float | None:
@@ -93,7 +99,15 @@ def _measure_resolution(edge: Edge, host: str, caller: Process, network: Network
     path = network.find_query_path(caller.pod)
     if edge.use_stale_address or not path.delay or not network.needs_query(caller.pod, host):
         return 0.0
-    return measure_resolution(host, network.find_namespace(caller.pod), caller.dialect, path)
+    return measure_resolution(host, network.find_namespace(caller.pod), caller.resolver, path)
+
+
+def _list_resolutions(edge: Edge, host: str, caller: Process, network: Network) -> tuple[Resolution, ...]:
+    """List the courses of a resolution whose queries may be lost; none if all get through."""
+    path = network.find_query_path(caller.pod)
+    if edge.use_stale_address or not path.loss or not network.needs_query(caller.pod, host):
+        return ()
+    return list_resolutions(host, network.find_namespace(caller.pod), caller.resolver, path)
 
 
 def reach(

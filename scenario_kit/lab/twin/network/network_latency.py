@@ -7,6 +7,7 @@ import numpy as np
 
 from scenario_kit.lab.twin.network.calls import CallBatch
 from scenario_kit.lab.twin.network.dialling import ConnectionLane
+from scenario_kit.lab.twin.network.lost_queries import choose
 from scenario_kit.lab.twin.network.packet_effects import TrafficShape
 from scenario_kit.lab.twin.network.pool_use import PoolUse
 from scenario_kit.lab.twin.network.retransmissions import Path, Retransmissions
@@ -24,7 +25,7 @@ from scenario_kit.lab.twin.numeric.serial_queue import Bucket
 from scenario_kit.model.twin.definition import TwinConstants
 from scenario_kit.model.twin.edge import Edge
 
-_HOP, _SHAPE, _POOL = 0x51, 0x53, 0x54
+_HOP, _SHAPE, _POOL, _NAME = 0x51, 0x53, 0x54, 0x5A
 #: Messages of a call: the first each way are 0 and 1, those of a dial and of later round trips begin here.
 _DIAL, _LATER = 2, 64
 
@@ -50,7 +51,7 @@ class NetworkLatency:
         if edge.idle_connections:
             self._pools.count(calls.link.key, calls.at.size)
         unaffected = lane.wire is None or (lane.wire.out is None and lane.wire.back is None)
-        if unaffected and not lane.resolve_seconds:
+        if unaffected and not lane.resolve_seconds and not lane.resolutions:
             return took, None
         began = calls.at + took
         sent, back = self._travel(calls, lane, 0, self._constants)
@@ -65,7 +66,7 @@ class NetworkLatency:
                 began = np.where(dials, calls.at + took, np.inf)
                 added = self._make_round_trip(calls, lane, _DIAL + 2 * trip, constants, (began, until))
                 took += np.where(dials, added, 0.0)
-            took += np.where(dials, lane.resolve_seconds, 0.0)
+            took += np.where(dials, self._resolve(calls, lane), 0.0)
         return took, back
 
     def begin(self, start: float, end: float) -> None:
@@ -115,6 +116,17 @@ class NetworkLatency:
         self.note_losses(calls, lane, way, began, until, constants)
         self.note_losses(calls, lane, way + 1, began + out, until, constants)
         return np.asarray(out + back)
+
+    def _resolve(self, calls: CallBatch, lane: ConnectionLane) -> float | Floats:
+        """Return the seconds until each call has the callee's address."""
+        if not lane.resolutions:
+            return lane.resolve_seconds
+        seconds = np.asarray([resolution.seconds for resolution in lane.resolutions])
+        return np.asarray(seconds[choose(lane.resolutions, self.draw_resolutions(calls))])
+
+    def draw_resolutions(self, calls: CallBatch) -> Floats:
+        """Draw a uniform number for the resolution of each call."""
+        return self._streams.uniform(mix(calls.node.key, calls.salt + _NAME), calls.at.size, calls.caller.ordinal)
 
     def _travel(
         self, calls: CallBatch, lane: ConnectionLane, way: int, constants: TwinConstants

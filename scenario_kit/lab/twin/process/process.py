@@ -17,7 +17,7 @@ from scenario_kit.model.chaos.effects import ContainerEffect, Ledger
 from scenario_kit.model.kubernetes.image import matches_image
 from scenario_kit.model.kubernetes.quantity import parse_quantity
 from scenario_kit.model.runtime.container_match import match_components
-from scenario_kit.model.twin.component import ComponentModel, Need, Port
+from scenario_kit.model.twin.component import ComponentModel, Need, Port, Resolver
 from scenario_kit.model.twin.definition import TwinDefinition
 
 #: The lowest effective CPU limit: the kubelet rounds up to the kernel's minimum, 1 ms of each 100 ms.
@@ -185,6 +185,15 @@ class Process:
     def dialect(self) -> str:
         """The language of its program; empty if unknown."""
         return self.model.dialect if self.model else ""
+
+    @property
+    def resolver(self) -> Resolver:
+        """What resolves the names that its program uses: the program itself, or the C library of its image."""
+        match self.dialect:
+            case "envoy" | "go" as own:
+                return own
+            case _:
+                return self.model.libc if self.model else "glibc"
 
     @property
     def start_seconds(self) -> float:

@@ -41,6 +41,7 @@ from scenario_kit.lab.twin.process.process import Process, ProcessKey
 from scenario_kit.lab.twin.process.response_mixup import Turns
 from scenario_kit.lab.twin.requests import caches
 from scenario_kit.lab.twin.requests.call_failures import CallFailures
+from scenario_kit.lab.twin.requests.name_lookups import resolve_each
 from scenario_kit.lab.twin.requests.producer import Publishing
 from scenario_kit.lab.twin.requests.span_recorder import SpanRecorder
 from scenario_kit.lab.twin.runtime import process_faults
@@ -336,6 +337,8 @@ class Flow:
         edge = self._edges[node.edge]
         if lane.outcome != ConnectionOutcome.OK or lane.target is None:
             return self._failures.fail_connection(calls, lane)
+        if lane.resolutions and not edge.reuse_connection:
+            return resolve_each(calls, lane, edge, self._latency.draw_resolutions(calls), self._lane)
         if lane.ready_at > self.moment.start:
             early = at < lane.ready_at
             if early.any():

@@ -15,6 +15,8 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
 PRODUCT = ("scenario_kit", "operators")
+#: Code beside the product, of which only the size of packages is measured.
+BESIDE = ("tools", "ci")
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _EXPRESSION = re.compile(r"\{\{.*?\}\}|\{%.*?%\}", re.DOTALL)
@@ -58,7 +60,6 @@ class Counts:
     wide: list[str] = field(default_factory=list)
     nested_comprehensions: int = 0
     imports: dict[str, set[str]] = field(default_factory=dict)
-    packages: Counter[str] = field(default_factory=Counter)
 
 
 def read_settings(root: Path = ROOT) -> tuple[list[Row], Words]:
@@ -87,7 +88,7 @@ def measure(root: Path, words: Words) -> dict[str, float]:
         "denied": sum(n for name, n in counts.identifiers.items() if words.denied & set(split_name(name))),
         "homonyms": sum(n > 1 for n in counts.classes.values()),
         "circles": len(find_circles(counts.imports)),
-        "large_packages": sum(n > 15 for n in counts.packages.values()),
+        "large_packages": sum(n > 15 for n in count_packages(root).values()),
         "wide_functions": len(counts.wide),
         "nested_comprehensions": 1000 * counts.nested_comprehensions / (lines or 1),
         "described": measure_descriptions(root),
@@ -97,9 +98,15 @@ def measure(root: Path, words: Words) -> dict[str, float]:
     }
 
 
-def list_modules(root: Path) -> list[Path]:
-    """List the modules of the product."""
-    return sorted(path for package in PRODUCT for path in (root / package).rglob("*.py"))
+def list_modules(root: Path, packages: Iterable[str] = PRODUCT) -> list[Path]:
+    """List the modules of these packages, by default of the product."""
+    return sorted(path for package in packages for path in (root / package).rglob("*.py"))
+
+
+def count_packages(root: Path) -> Counter[str]:
+    """Count the modules of every package of the product and beside it."""
+    modules = (path for path in list_modules(root, (*PRODUCT, *BESIDE)) if path.name != "__init__.py")
+    return Counter(path.parent.relative_to(root).as_posix() for path in modules)
 
 
 def count_modules(root: Path) -> Counts:
@@ -109,8 +116,6 @@ def count_modules(root: Path) -> Counts:
     for name, path in modules.items():
         text = path.read_text(encoding="utf-8")
         counts.file_lines.append(sum(1 for line in text.splitlines() if line.strip()))
-        if path.name != "__init__.py":
-            counts.packages[path.parent.relative_to(root).as_posix()] += 1
         counts.imports[name] = _count_tree(ast.parse(text), counts, frozenset(modules))
     return counts
 

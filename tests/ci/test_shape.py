@@ -81,10 +81,11 @@ def test_duplicate_class_names_are_counted(tmp_path):
     assert measure.measure(folder, WORDS)["homonyms"] == 1
 
 
-def test_package_of_sixteen_modules_is_large(tmp_path):
-    files = {f"scenario_kit/lab/m{i}.py": "" for i in range(15)} | {"scenario_kit/lab/__init__.py": ""}
+@pytest.mark.parametrize("package", ["scenario_kit/lab", "tools/matrix", "ci/figures"])
+def test_package_of_sixteen_modules_is_large(tmp_path, package):
+    files = {f"{package}/m{i}.py": "" for i in range(15)} | {f"{package}/__init__.py": ""}
     assert measure.measure(checkout(tmp_path, files), WORDS)["large_packages"] == 0
-    files["scenario_kit/lab/m15.py"] = ""
+    files[f"{package}/m15.py"] = ""
     assert measure.measure(checkout(tmp_path, files), WORDS)["large_packages"] == 1
 
 

@@ -14,7 +14,7 @@ import pytest
 
 from scenario_kit.errors import ToolchainError
 from scenario_kit.lab.toolchain import golang
-from tools.realnode import isolation
+from tools.realnode.node import isolation
 from tools.realnode.programs import STRESSORS, build_program
 
 ORPHAN = """

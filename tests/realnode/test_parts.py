@@ -19,14 +19,14 @@ from scenario_kit.load import load_scenario
 from scenario_kit.model import TrialStep
 from scenario_kit.render import resolve
 from tools.image.layout import verify_archive
-from tools.realnode import isolation, requirements
-from tools.realnode.chaos_mesh import MANIFEST
-from tools.realnode.cluster import CONTEXT
 from tools.realnode.evidence import list_commands, record_evidence
 from tools.realnode.images import IMAGES, PARCELS, ProgramImage, build_images
-from tools.realnode.installation import COLLECTION
-from tools.realnode.kube_state import ClusterState
-from tools.realnode.processes import RunningProcesses
+from tools.realnode.node import isolation, requirements
+from tools.realnode.node.chaos_mesh import MANIFEST
+from tools.realnode.node.cluster import CONTEXT
+from tools.realnode.node.installation import COLLECTION
+from tools.realnode.node.kube_state import ClusterState
+from tools.realnode.node.processes import RunningProcesses
 from tools.realnode.run import SAMPLE, find_scenarios, leave_out_impossible
 from tools.realnode.shards import SCENARIOS as SHARDED
 from tools.realnode.shards import is_over

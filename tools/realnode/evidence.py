@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Final
 
-from tools.realnode.cluster import CONTEXT
+from tools.realnode.node.cluster import CONTEXT
 
 #: The most trials of one scenario at a time that ``verify`` accepts: all of a plan without a failure.
 _PARALLEL: Final = 8

@@ -6,6 +6,7 @@ import shlex
 import subprocess
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -24,8 +25,8 @@ from scenario_kit.observe.entities import Owners
 from scenario_kit.render import resolve
 from scenario_kit.schema.solver import SOLVER
 from scenario_kit.trial.status import TrialStatus
-from tools.realnode.cluster import RealCluster
-from tools.realnode.installation import open_metrics
+from tools.realnode.node.cluster import RealCluster
+from tools.realnode.node.installation import open_metrics
 
 #: Timeouts of the stages of an incident, in seconds.
 _SYMPTOMS: Final = 1200.0
@@ -74,6 +75,64 @@ class OnCall:
             raise LabError(f"{command}: {done.stderr.strip()}")
 
 
+@dataclass(frozen=True)
+class AppliedScenario:
+    """A Scenario object in the cluster, and its conditions."""
+
+    cluster: RealCluster
+    name: str
+
+    @property
+    def ref(self) -> Reference:
+        """Its reference."""
+        return Reference("Scenario", self.name, MANAGEMENT_NAMESPACE, GROUP)
+
+    def apply(self, file: Path) -> float:
+        """Apply the file; returns the time, in seconds since 1970."""
+        document: Object = yaml.safe_load(file.read_text(encoding="utf-8"))
+        document["metadata"]["namespace"] = MANAGEMENT_NAMESPACE
+        applied_at = time.time()
+        self.cluster.run_kubectl("apply", "--server-side", "-f", "-", stdin=yaml.safe_dump(document))
+        return applied_at
+
+    def await_condition(self, name: str, seconds: float) -> float:
+        """Wait until a condition is true; returns the time, in seconds since 1970.
+
+        Raises:
+            LabError: it is not true in time.
+        """
+        self.cluster.processes.wait(
+            lambda: self._get_condition(name).get("status") == "True", seconds, lambda: self._explain(name)
+        )
+        return time.time()
+
+    def read_trial(self) -> TrialStatus:
+        """Read the status of its trial."""
+        trials = self.cluster.client.list("Trial", MANAGEMENT_NAMESPACE, group=GROUP)
+        trial = next(t for t in trials if t["metadata"]["name"].startswith(f"{self.name}-g"))
+        return TrialStatus.from_json(trial.get("status") or {})
+
+    def delete(self) -> float:
+        """Delete it, and wait until it is gone; returns the time, in seconds since 1970.
+
+        Raises:
+            LabError: it is not gone in time.
+        """
+        self.cluster.client.delete(self.ref)
+        self.cluster.processes.wait(
+            lambda: self.cluster.client.get(self.ref) is None, _GONE, lambda: f"{self.name} is not gone"
+        )
+        return time.time()
+
+    def _get_condition(self, name: str) -> Object:
+        conditions = ((self.cluster.client.get(self.ref) or {}).get("status") or {}).get("conditions") or []
+        return next((c for c in conditions if c["type"] == name), {})
+
+    def _explain(self, name: str) -> str:
+        messages = [self._get_condition(each).get("message") for each in (name, "Ready")]
+        return f"{self.name} is not {name}: {messages[0]}; {messages[1]}"
+
+
 def play_incident(cluster: RealCluster, file: Path, kubectl: Path, say: Callable[[str], None]) -> Incident:
     """Apply a scenario, wait for its symptoms, repair it, wait until it is resolved, and delete it.
 
@@ -81,40 +140,21 @@ def play_incident(cluster: RealCluster, file: Path, kubectl: Path, say: Callable
         LabError: a stage times out; the message has the operator's explanation.
     """
     scenario = load_scenario(file).scenario
-    ref = Reference("Scenario", scenario.name, MANAGEMENT_NAMESPACE, GROUP)
-    document: Object = yaml.safe_load(file.read_text(encoding="utf-8"))
-    document["metadata"]["namespace"] = MANAGEMENT_NAMESPACE
-
-    def condition(name: str) -> Object:
-        conditions = ((cluster.client.get(ref) or {}).get("status") or {}).get("conditions") or []
-        return next((c for c in conditions if c["type"] == name), {})
-
-    def explain(name: str) -> str:
-        return f"{scenario.name} is not {name}: {condition(name).get('message')}; {condition('Ready').get('message')}"
-
-    def await_condition(name: str, seconds: float) -> float:
-        cluster.processes.wait(lambda: condition(name).get("status") == "True", seconds, lambda: explain(name))
-        return time.time()
-
-    applied_at = time.time()
-    cluster.run_kubectl("apply", "--server-side", "-f", "-", stdin=yaml.safe_dump(document))
-    await_condition("Accepted", 60)
+    applied = AppliedScenario(cluster, scenario.name)
+    applied_at = applied.apply(file)
+    applied.await_condition("Accepted", 60)
     say(f"{scenario.name}: accepted")
-    await_condition("FaultsInjected", _SYMPTOMS)
+    applied.await_condition("FaultsInjected", _SYMPTOMS)
     say(f"{scenario.name}: injected")
-    symptoms_at = await_condition("SymptomsPresent", _SYMPTOMS)
+    symptoms_at = applied.await_condition("SymptomsPresent", _SYMPTOMS)
     say(f"{scenario.name}: its alerts fire")
-    trial = cluster.client.list("Trial", MANAGEMENT_NAMESPACE, group=GROUP)
-    status = next(_read_status(t) for t in trial if t["metadata"]["name"].startswith(f"{scenario.name}-g"))
+    status = applied.read_trial()
     runbook = resolve(scenario, Catalog(), status.namespace)
     repaired_at = _repair(cluster, runbook, kubectl)
     say(f"{scenario.name}: repaired by {SOLVER}")
-    resolved_at = await_condition("Resolved", _RESOLVED)
+    resolved_at = applied.await_condition("Resolved", _RESOLVED)
     say(f"{scenario.name}: resolved")
     injected = next(s.started_at for s in status.steps if s.step == "inject")
-    history = evaluate_alerts(cluster, runbook, status.started_at or applied_at, resolved_at)
-    cluster.client.delete(ref)
-    cluster.processes.wait(lambda: cluster.client.get(ref) is None, _GONE, lambda: f"{scenario.name} is not gone")
     return Incident(
         scenario=scenario.name,
         applied_at=applied_at,
@@ -122,8 +162,8 @@ def play_incident(cluster: RealCluster, file: Path, kubectl: Path, say: Callable
         symptoms_at=symptoms_at,
         repaired_at=repaired_at,
         resolved_at=resolved_at,
-        gone_at=time.time(),
-        history=history,
+        history=evaluate_alerts(cluster, runbook, status.started_at or applied_at, resolved_at),
+        gone_at=applied.delete(),
     )
 
 
@@ -133,10 +173,6 @@ def evaluate_alerts(cluster: RealCluster, runbook: Runbook, start: float, end: f
         scope = AlertScope(runbook.app, runbook.namespace, tuple(runbook.namespaces.values()))
         owners = Owners(cluster.client, *runbook.everywhere)
         return AlertEvaluator(metrics, runbook.rules, scope, owners, start=start).advance(end)
-
-
-def _read_status(trial: Object) -> TrialStatus:
-    return TrialStatus.from_json(trial.get("status") or {})
 
 
 def _repair(cluster: RealCluster, runbook: Runbook, kubectl: Path) -> float:

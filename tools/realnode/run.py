@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
 
@@ -19,16 +20,16 @@ from scenario_kit.errors import UsageError
 from scenario_kit.lab import lifecycle
 from scenario_kit.load import load_scenario
 from scenario_kit.model.base import Value
-from tools.realnode import isolation
-from tools.realnode.chaos_mesh import install_chaos_mesh
-from tools.realnode.cluster import RealCluster
 from tools.realnode.comparison import ComparedAlert, compare_episodes, format_comparison, list_unexplained
 from tools.realnode.evidence import list_verify_arguments, record_evidence
 from tools.realnode.incident import Incident, play_incident
-from tools.realnode.installation import COLLECTION, install_dns, install_monitoring, install_operator
+from tools.realnode.node import isolation
+from tools.realnode.node.chaos_mesh import install_chaos_mesh
+from tools.realnode.node.cluster import RealCluster
+from tools.realnode.node.installation import COLLECTION, install_dns, install_monitoring, install_operator
+from tools.realnode.node.requirements import can_lower_oom_score
 from tools.realnode.preparation import Preparation
 from tools.realnode.programs import STRESSORS
-from tools.realnode.requirements import can_lower_oom_score
 from tools.realnode.shards import run_shards
 from tools.realnode.stopwatch import Stage, Stopwatch, format_stages
 from tools.realnode.trials import TrialSite, run_trials, select_episode
@@ -96,101 +97,146 @@ def run_on_node(folder: Path, prepared: Preparation, options: RunOptions, say: C
     files = find_scenarios((SAMPLE,) if options.what == "Sample" else options.scenarios)
     if not options.scenarios:
         files = leave_out_impossible(files, say)
-    binaries, watch = prepared.find_binaries(), Stopwatch(say)
+    watch = Stopwatch(say)
+    cluster = _start_cluster(folder, prepared, watch)
+    run = NodeRun(cluster, prepared, options, watch, say)
+    if options.what == "Shards":
+        return 0 if run.validate_shards() else 1
+    _install_services(cluster, prepared, watch)
+    if options.what == "Stay":
+        return run.stay()
+    held = run.record_evidence(files) if options.what == "Evidence" else run.compare(files)
+    return 0 if held else 1
+
+
+def _start_cluster(folder: Path, prepared: Preparation, watch: Stopwatch) -> RealCluster:
+    """Start a control plane, the node and a name server in the namespaces of this run."""
     os.environ["SCENARIO_KIT_HOME"] = str(folder / "home")
     os.environ["SCENARIO_KIT_CATALOG"] = str(COLLECTION)
     isolation.set_up_network()
     isolation.mount_over_folders(folder)
     with watch.measure("control plane"):
-        cluster = RealCluster(folder, binaries)
+        cluster = RealCluster(folder, prepared.find_binaries())
     os.environ["KUBECONFIG"] = str(cluster.kubeconfig)
     with watch.measure("containerd, images, kubelet, kube-proxy"):
         cluster.join_node([Path(path) for path in prepared.archives])
     with watch.measure("CoreDNS"):
         install_dns(cluster)
-    if options.what == "Shards":
-        with watch.measure("two shards in two pods"):
-            held = run_shards(cluster, prepared.lab, say)
-        say(format_stages((*prepared.stages, *watch.stages)))
-        return 0 if held else 1
+    return cluster
+
+
+def _install_services(cluster: RealCluster, prepared: Preparation, watch: Stopwatch) -> None:
+    """Install what incidents need: Prometheus, Chaos Mesh if there are images of it, and the operator."""
     with watch.measure("Prometheus and the series of objects"):
         install_monitoring(cluster)
     if prepared.chaos:
         with watch.measure("Chaos Mesh: manager and daemon"):
-            install_chaos_mesh(cluster, binaries[STRESSORS])
+            install_chaos_mesh(cluster, prepared.find_binaries()[STRESSORS])
     with watch.measure("operator"):
         install_operator(cluster, prepared.operator)
-    if options.what == "Stay":
-        return _stay(cluster, say)
-    if options.what == "Evidence":
-        with watch.measure(f"evidence of {len(files)} scenarios, {options.together} trials at a time"):
-            held = record_evidence(files, Path(options.results) / "evidence", options.together, say)
-        say(format_stages((*prepared.stages, *watch.stages)))
-        return 0 if held else 1
-    incidents: list[Incident] = []
-    rows: list[ComparedAlert] = []
-    held = True
-    if options.what == "Sample" or not options.scenarios:
-        incident, held = _show_live(cluster, binaries["kubectl"], options, watch, say)
-        incidents.append(incident)
-    if options.what == "All":
-        rows, both = _compare(cluster, files, options, watch, say)
-        held = held and both
-    stages = (*prepared.stages, *watch.stages)
-    _write(Path(options.results), RunRecord(stages=stages, incidents=tuple(incidents), compared=tuple(rows)))
-    say(format_stages(stages))
-    if rows:
-        say(format_comparison(rows))
-    unexplained = list_unexplained(rows, overbooked=_is_overbooked())
-    for difference in unexplained:
-        say(f"unexplained: {difference}")
-    return 0 if held and not unexplained else 1
+
+
+@dataclass(frozen=True)
+class NodeRun:
+    """A run on a cluster that has started."""
+
+    cluster: RealCluster
+    prepared: Preparation
+    options: RunOptions
+    watch: Stopwatch
+    say: Callable[[str], None]
+
+    def validate_shards(self) -> bool:
+        """Validate two scenarios in two pods; returns whether both passed."""
+        with self.watch.measure("two shards in two pods"):
+            held = run_shards(self.cluster, self.prepared.lab, self.say)
+        self._report_stages()
+        return held
+
+    def record_evidence(self, files: Sequence[Path]) -> bool:
+        """Verify scenarios and record evidence of those that pass; returns whether all did."""
+        together = self.options.together
+        with self.watch.measure(f"evidence of {len(files)} scenarios, {together} trials at a time"):
+            held = record_evidence(files, Path(self.options.results) / "evidence", together, self.say)
+        self._report_stages()
+        return held
+
+    def stay(self) -> int:
+        """Wait for Ctrl-C, and say how another terminal reaches the cluster."""
+        enter = "nsenter --target $(pgrep -nf 'ci/e2e --real-node') --all"
+        self.say(f"{enter}; export KUBECONFIG={self.cluster.kubeconfig}; Ctrl-C ends it")
+        while True:
+            self.cluster.processes.check()
+            time.sleep(5)
+
+    def compare(self, files: Sequence[Path]) -> bool:
+        """Live through an incident and compare trials with a lab; returns whether all held and nothing differs."""
+        incidents: list[Incident] = []
+        rows: list[ComparedAlert] = []
+        held = True
+        if self.options.what == "Sample" or not self.options.scenarios:
+            incident, held = self._show_live()
+            incidents.append(incident)
+        if self.options.what == "All":
+            rows, both = self._compare_trials(files)
+            held = held and both
+        record = RunRecord(stages=self._list_stages(), incidents=tuple(incidents), compared=tuple(rows))
+        _write_record(Path(self.options.results), record)
+        self._report_stages()
+        if rows:
+            self.say(format_comparison(rows))
+        unexplained = list_unexplained(rows, overbooked=_is_overbooked())
+        for difference in unexplained:
+            self.say(f"unexplained: {difference}")
+        return held and not unexplained
+
+    def _compare_trials(self, files: Sequence[Path]) -> tuple[list[ComparedAlert], bool]:
+        """Run the same trials on the node and in a lab; return the comparison, and whether all held."""
+        results, together = Path(self.options.results), self.options.together
+        with self.watch.measure(f"{len(files)} trials on the real node, {together} at a time"):
+            check = self.cluster.processes.check
+            site = TrialSite("real", self.cluster.client, "Wall", together, _REAL_SECONDS, check)
+            real = run_trials(site, files, results, self.say)
+        with self.watch.measure("a lab"):
+            lab = lifecycle.bring_up("twin", packs=(), say=self.say)
+        with self.watch.measure(f"{len(files)} trials in the lab"):
+            site = TrialSite("lab", KubeCluster(Path(lab.kubeconfig)), "Virtual", 2, _LAB_SECONDS, lambda: None)
+            twin = run_trials(site, files, results, self.say)
+        rows: list[ComparedAlert] = []
+        held = True
+        for name in real:
+            for side, result in (("real", real[name]), ("lab", twin[name])):
+                held = held and result.outcome == "Held"
+                if result.outcome != "Held":
+                    self.say(f"{side}: {name}: {result.outcome}: {result.message}")
+            episodes = select_episode(real[name]), select_episode(twin[name])
+            if episodes[0] is not None and episodes[1] is not None:
+                rows += compare_episodes(name, episodes[0], episodes[1])
+        return rows, held
+
+    def _show_live(self) -> tuple[Incident, bool]:
+        """Live through an incident and, unless a sample is all, verify a scenario beside it; return if it passed."""
+        if self.options.what == "Sample":
+            return self._play_sample(), True
+        results = Path(self.options.results)
+        with _verify(find_scenarios((VERIFIED,))[0], results, self.watch) as verification:
+            return self._play_sample(), _has_passed(verification, results, self.say)
+
+    def _play_sample(self) -> Incident:
+        kubectl = self.prepared.find_binaries()["kubectl"]
+        with self.watch.measure(f"incident {SAMPLE}"):
+            return play_incident(self.cluster, find_scenarios((SAMPLE,))[0], kubectl, self.say)
+
+    def _list_stages(self) -> tuple[Stage, ...]:
+        return *self.prepared.stages, *self.watch.stages
+
+    def _report_stages(self) -> None:
+        self.say(format_stages(self._list_stages()))
 
 
 def _is_overbooked() -> bool:
     """Check whether twice as much work as there are processors has waited for them in the last quarter of an hour."""
     return os.getloadavg()[2] > 2 * (os.cpu_count() or 1)
-
-
-def _compare(
-    cluster: RealCluster, files: Sequence[Path], options: RunOptions, watch: Stopwatch, say: Callable[[str], None]
-) -> tuple[list[ComparedAlert], bool]:
-    """Run the same trials on the node and in a lab; return the comparison, and whether all held."""
-    with watch.measure(f"{len(files)} trials on the real node, {options.together} at a time"):
-        place = TrialSite("real", cluster.client, "Wall", options.together, _REAL_SECONDS, cluster.processes.check)
-        real = run_trials(place, files, Path(options.results), say)
-    with watch.measure("a lab"):
-        lab = lifecycle.bring_up("twin", packs=(), say=say)
-    with watch.measure(f"{len(files)} trials in the lab"):
-        place = TrialSite("lab", KubeCluster(Path(lab.kubeconfig)), "Virtual", 2, _LAB_SECONDS, lambda: None)
-        twin = run_trials(place, files, Path(options.results), say)
-    rows: list[ComparedAlert] = []
-    held = True
-    for name in real:
-        pair = select_episode(real[name]), select_episode(twin[name])
-        for side, result in (("real", real[name]), ("lab", twin[name])):
-            held = held and result.outcome == "Held"
-            if result.outcome != "Held":
-                say(f"{side}: {name}: {result.outcome}: {result.message}")
-        if pair[0] is not None and pair[1] is not None:
-            rows += compare_episodes(name, pair[0], pair[1])
-    return rows, held
-
-
-def _show_live(
-    cluster: RealCluster, kubectl: Path, options: RunOptions, watch: Stopwatch, say: Callable[[str], None]
-) -> tuple[Incident, bool]:
-    """Live through an incident and, unless a sample is all, verify a scenario beside it; return whether that passed."""
-
-    def live() -> Incident:
-        with watch.measure(f"incident {SAMPLE}"):
-            return play_incident(cluster, find_scenarios((SAMPLE,))[0], kubectl, say)
-
-    if options.what == "Sample":
-        return live(), True
-    results = Path(options.results)
-    with _verify(find_scenarios((VERIFIED,))[0], results, watch) as verification:
-        return live(), _has_passed(verification, results, say)
 
 
 @contextmanager
@@ -217,15 +263,6 @@ def _has_passed(verification: subprocess.Popen[bytes], results: Path, say: Calla
     return code == 0 and trials.get("dataPlane") == "RealNode"
 
 
-def _stay(cluster: RealCluster, say: Callable[[str], None]) -> int:
-    """Wait for Ctrl-C, and say how another terminal reaches the cluster."""
-    enter = "nsenter --target $(pgrep -nf 'ci/e2e --real-node') --all"
-    say(f"{enter}; export KUBECONFIG={cluster.kubeconfig}; Ctrl-C ends it")
-    while True:
-        cluster.processes.check()
-        time.sleep(5)
-
-
-def _write(folder: Path, record: RunRecord) -> None:
+def _write_record(folder: Path, record: RunRecord) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "record.json").write_bytes(msgspec.json.format(record.to_bytes(), indent=1) + b"\n")

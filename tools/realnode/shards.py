@@ -16,7 +16,7 @@ from scenario_kit.shards.payload import choose_root, list_shipped_files, pack_fi
 from scenario_kit.shards.planning import WorkRequest, plan_work
 from scenario_kit.shards.result_store import ConfigMapStore
 from scenario_kit.shards.work_list import WorkList
-from tools.realnode.cluster import RealCluster
+from tools.realnode.node.cluster import RealCluster
 
 #: One for each pod; the lab validates each within minutes.
 SCENARIOS: Final = ("busy-afternoon", "cart-scaled-to-zero")

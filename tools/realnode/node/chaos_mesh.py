@@ -15,9 +15,9 @@ from scenario_kit.lab import chaos_manager, chaos_webhooks
 from scenario_kit.lab.control_plane.bootstrap_manifests import CHAOS_NAMESPACE
 from scenario_kit.lab.toolchain import CHAOS_DEFINITIONS, chaos_assets
 from scenario_kit.model import Object
-from tools.realnode.cluster import RealCluster
 from tools.realnode.images import CHAOS_DAEMON, CHAOS_MANAGER, PAUSE
-from tools.realnode.isolation import ADDRESS
+from tools.realnode.node.cluster import RealCluster
+from tools.realnode.node.isolation import ADDRESS
 
 MANIFEST: Final = Path(__file__).with_name("chaos-mesh.yaml")
 #: Names under which the daemon calls our program (``stressors/main.go``).

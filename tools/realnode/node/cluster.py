@@ -22,8 +22,8 @@ from scenario_kit.lab.host.state import LabState
 from scenario_kit.model import Object, Reference
 from tools.reality.configuration import build_kubelet_configuration, build_network, format_containerd_configuration
 from tools.realnode.images import PAUSE
-from tools.realnode.isolation import ADDRESS
-from tools.realnode.processes import RunningProcesses
+from tools.realnode.node.isolation import ADDRESS
+from tools.realnode.node.processes import RunningProcesses
 
 LAB: Final = "real-node"
 NODE: Final = "real-1"

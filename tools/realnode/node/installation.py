@@ -21,13 +21,13 @@ from scenario_kit.observe.cluster_facts import read_metrics_facts
 from scenario_kit.schema.deployment import Installation
 from scenario_kit.schema.install import NAMESPACE
 from scenario_kit.schema.rbac import Grant, build_binding, build_role, make_account_subject
-from tools.realnode import kube_state
-from tools.realnode.cluster import RealCluster
 from tools.realnode.images import REGISTRY
-from tools.realnode.isolation import ADDRESS
+from tools.realnode.node import kube_state
+from tools.realnode.node.cluster import RealCluster
+from tools.realnode.node.isolation import ADDRESS
 
 #: The app's collection, as the operator is given it.
-COLLECTION: Final = Path(__file__).parent / "collection"
+COLLECTION: Final = Path(__file__).parents[1] / "collection"
 MONITORING: Final = "monitoring"
 _CLAIM: Final = "collection"
 #: Two scrapes, and time for the target to be found.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import product
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from scenario_kit.admission.bounds import RBAC, AdmissionBounds
 from scenario_kit.admission.breach import Breach
@@ -32,7 +32,7 @@ def _build_rule(group: str, resources: str, verbs: Sequence[str]) -> Rule:
 
 #: Maximum of `NamespaceRights`: nothing that holds or grants permissions, or gets into a running pod; and nothing
 #: that the operator does not hold itself in the namespace of an app (``schema.install``), since it cannot grant more.
-_IN_NAMESPACE: Final = (
+NAMESPACE_MAXIMUM: Final = (
     _build_rule("", "configmaps", _CHANGE),
     _build_rule("", "endpoints events limitranges persistentvolumeclaims pods", READ),
     _build_rule("", "pods/log", ("get",)),
@@ -47,7 +47,7 @@ _IN_NAMESPACE: Final = (
     _build_rule("policy", "poddisruptionbudgets", READ),
 )
 #: Maximum of `ClusterRights`: read access to what is not confidential.
-_IN_CLUSTER: Final = (
+CLUSTER_MAXIMUM: Final = (
     _build_rule("", "endpoints limitranges namespaces nodes persistentvolumeclaims persistentvolumes pods", READ),
     _build_rule("", "replicationcontrollers resourcequotas services", READ),
     _build_rule("apps", "controllerrevisions daemonsets deployments replicasets statefulsets", READ),
@@ -62,16 +62,11 @@ _IN_CLUSTER: Final = (
     {"nonResourceURLs": list(_HEALTH), "verbs": ["get"]},
 )
 #: Maximum for roles of an app: also its own Secrets.
-_OF_APP: Final = (*_IN_NAMESPACE, _build_rule("", "secrets", READ))
+_APP_MAXIMUM: Final = (*NAMESPACE_MAXIMUM, _build_rule("", "secrets", READ))
 
 
 #: Maximum number of permissions in a role, each compared with all that the app has; roles have some hundreds.
 MAX_PERMISSIONS: Final = 10_000
-
-
-def list_most_rules(kind: Literal["Role", "ClusterRole"]) -> Sequence[Rule]:
-    """List the maximum permissions of a role of that kind in a fault; the operator must hold them to grant them."""
-    return _IN_CLUSTER if kind == "ClusterRole" else _IN_NAMESPACE
 
 
 class _RulePart(NamedTuple):
@@ -144,7 +139,7 @@ def _check_role(obj: Object, bounds: AdmissionBounds) -> Iterator[Breach]:
         yield Breach("SK203", ("rules",), count, note, expected=f"at most {MAX_PERMISSIONS:,}")
         return
     owned = () if everywhere else bounds.rules
-    most = _IN_CLUSTER if everywhere else _OF_APP if bounds.of_app else _IN_NAMESPACE
+    most = CLUSTER_MAXIMUM if everywhere else _APP_MAXIMUM if bounds.of_app else NAMESPACE_MAXIMUM
     for i, rule in enumerate(obj.get("rules") or ()):
         if not isinstance(rule, Mapping):
             continue
@@ -178,7 +173,7 @@ def _build_breach(rule: Rule, i: int, part: _RulePart, everywhere: bool) -> Brea
         place: Place = ("rules", i, "nonResourceURLs", list(rule["nonResourceURLs"]).index(part.url))
         return Breach("SK203", place, part.url, f"allows {part.verb} on {part.url} of the API server")
     readable = not find_uncovered({**rule, "resources": [part.resource], "apiGroups": [part.group], "verbs": READ},
-                             _IN_CLUSTER if everywhere else _IN_NAMESPACE)  # fmt: skip
+                             CLUSTER_MAXIMUM if everywhere else NAMESPACE_MAXIMUM)  # fmt: skip
     field, value = ("verbs", part.verb) if readable else ("resources", part.resource)
     at = [str(each) for each in rule[field]].index(value)
     return Breach("SK203", ("rules", i, field, at), value, f"allows {_describe_part(part)} {where}")
@@ -190,7 +185,7 @@ def _report_excess(rule: Rule, i: int, never: Sequence[_RulePart], *, everywhere
     Published roles combine groups and resources of one rule, of which some do not exist: nobody can grant those.
     """
     homes: dict[str, set[str]] = {}
-    for each in _OF_APP:
+    for each in _APP_MAXIMUM:
         for group, resource in product(each["apiGroups"], each["resources"]):
             homes.setdefault(resource, set()).add(group)
     strange: dict[str, list[str]] = {}
@@ -214,7 +209,7 @@ def _report_excess(rule: Rule, i: int, never: Sequence[_RulePart], *, everywhere
         verbs = ", ".join(dict.fromkeys(part.verb for part in parts))
         where = " of the API server" if parts[0].url else " in every namespace" if everywhere else ""
         note = f"allows {verbs} on {what}{where}, more than an app may have"
-        within = everywhere and all(any(_covers(each, part) for each in _OF_APP) for part in parts)
+        within = everywhere and all(any(_covers(each, part) for each in _APP_MAXIMUM) for part in parts)
         fix = "" if within else f"leave {verbs} on {what} out; a program that needs it cannot run in a trial"
         yield Breach("SK203", ("rules", i, field, at), value, note, fix=fix)
 

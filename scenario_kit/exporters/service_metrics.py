@@ -4,18 +4,13 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Final, NamedTuple
 
 from scenario_kit.model.runtime.trace import SERVED_LABELS
 from scenario_kit.snapshot.reader import MetricFile, SnapshotFolder, parse_map
 
-#: Metric names and units.
-METRICS: Final[Mapping[str, str]] = {
-    "cpu": "cores", "mem": "bytes", "workload": "requests/s", "error": "failed requests/s", "latency-50": "s",
-    "latency-90": "s",
-}  # fmt: skip
 _CPU: Final = "container_cpu_usage_seconds_total"
 _MEMORY: Final = "container_memory_working_set_bytes"
 _SPANS: Final = "traces_span_metrics_duration_milliseconds_"
@@ -26,7 +21,11 @@ Series = dict[float, float]
 
 
 class Sample(NamedTuple):
-    """One value of a service's metric; ``at`` in seconds since the epoch."""
+    """One value of a service's metric; ``at`` in seconds since the epoch.
+
+    The metrics are cpu (cores), mem (bytes), workload (requests/s), error (failed requests/s), and the quantiles
+    latency-50 and latency-90 (s).
+    """
 
     at: float
     service: str
@@ -35,7 +34,7 @@ class Sample(NamedTuple):
 
 
 def read_service_metrics(snapshot: SnapshotFolder) -> list[Sample]:
-    """Read the ``METRICS`` of a snapshot, ordered by time, service and metric.
+    """Read the metrics of services from a snapshot, ordered by time, service and metric.
 
     CPU and memory are summed over the pods of a workload; request metrics are server-side, and latencies are quantiles
     of the span histogram, computed like PromQL's ``histogram_quantile``.

@@ -33,7 +33,7 @@ class AlertScope(NamedTuple):
 class AlertEvaluator:
     """Evaluates the rules of one trial on the 15 s grid and keeps the history since ``start``.
 
-    Its state is derived from stored samples only: ``replay`` after a restart equals the earlier ``advance``.
+    Its state is derived from stored samples only: a new evaluator with the same start arrives at the same history.
 
     Args:
         metrics: the source of samples.
@@ -65,18 +65,10 @@ class AlertEvaluator:
         self._owner_of = owner_of
         self._lag = lag
         self._entities: dict[tuple[int, LabelSet], Reference | None] = {}
-        self._restart(start)
-
-    def _restart(self, start: float) -> None:
         self._start = math.ceil(start / STEP) * STEP
         self._next = self._start
         self._states: list[Mapping[LabelSet, Alert]] = [{} for _ in self._rules]
         self._gaps: tuple[Interval, ...] = ()
-
-    def replay(self, start: float, until: float) -> AlertHistory:
-        """Reset the state and evaluate from ``start``."""
-        self._restart(start)
-        return self.advance(until)
 
     def advance(self, until: float) -> AlertHistory:
         """Evaluate the new ticks up to ``until`` minus the lag and return the complete history.

@@ -32,9 +32,8 @@ FILES_FOLDER: Final = "files"
 QUEUE_LABEL: Final = "kueue.x-k8s.io/queue-name"
 #: The permissions of a pod: to store results. It cannot list or delete, and its input is immutable.
 GRANTS: Final = (Grant("", "configmaps", ("get", "create", "patch"), "a result of each scenario"),)
-#: Exit codes of ``shards run``: infrastructure failed, so retry; and a permanent error.
-RETRY_CODE: Final = 2
-PERMANENT_CODE: Final = 3
+#: The exit code of ``shards run`` for an error that a retry does not end.
+PERMANENT_CODE: Final = UsageError.exit_code
 #: Names of namespaces and of most other objects (RFC 1123 labels and subdomains).
 _LABEL: Final = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
 _NAME: Final = re.compile(rf"(?=.{{1,253}}$){_LABEL.pattern}(\.{_LABEL.pattern})*")

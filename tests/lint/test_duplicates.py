@@ -14,7 +14,7 @@ from scenario_kit.catalog import Catalog
 from scenario_kit.draft import Answers, draft
 from scenario_kit.lint import lint_file, lint_files
 from scenario_kit.lint.similarity.index import ScenarioIndex
-from scenario_kit.lint.similarity.index_entry import IndexEntry, build_entry, take_fingerprint
+from scenario_kit.lint.similarity.index_entry import IndexEntry, build_entry
 from scenario_kit.load import load_scenario
 from scenario_kit.model import Finding, Scenario
 from scenario_kit.render.faults.applicability import find_offers, fits
@@ -223,11 +223,11 @@ def test_given_files_are_compared_with_each_other(tmp_path: Path) -> None:
     ],
 )
 def test_fingerprint_covers_the_incident_only(change: dict[str, Any], same: bool, tmp_path: Path) -> None:
-    before = take_fingerprint(load(put(base(), tmp_path / "a", "x")), CATALOG)
+    before = build_entry(tmp_path, load(put(base(), tmp_path / "a", "x")), CATALOG).fingerprint
     document = base()
     document["spec"]["faults"][0] |= change.pop("fault", {})
 
-    after = take_fingerprint(load(put(document, tmp_path / "b", "x", **change)), CATALOG)
+    after = build_entry(tmp_path, load(put(document, tmp_path / "b", "x", **change)), CATALOG).fingerprint
 
     assert (before == after) is same
 

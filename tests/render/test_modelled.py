@@ -27,7 +27,6 @@ from scenario_kit.render.faults.modelled.registry import (
     CONTAINER,
     CONTROL_PLANE,
     POD,
-    UNSEEN,
     project_objects,
     select_differing,
 )
@@ -318,6 +317,8 @@ def read_fields() -> tuple[set[str], set[str]]:
     return of_pods, of_containers
 
 
+#: Fields that they read but that do not affect requests.
+UNSEEN = ("lifecycle", "terminationGracePeriodSeconds", "terminationMessagePolicy")
 #: Fields that are read, and of which the registry takes what matters.
 DERIVED_OF_PODS = {"containers", "initContainers", "volumes"}
 DERIVED_OF_CONTAINERS = {"args", "command", "env", "envFrom", "volumeMounts"}

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from scenario_kit.admission.rights import find_uncovered, list_most_rules
+from scenario_kit.admission.rights import CLUSTER_MAXIMUM, NAMESPACE_MAXIMUM, find_uncovered
 from scenario_kit.catalog import Catalog
 from scenario_kit.catalog.capabilities import list_capabilities
 from scenario_kit.schema.install import NAME, READ_ONLY, SYSTEM_ROLE, build_access, get_identity
@@ -95,7 +95,7 @@ def test_no_rule_is_printed_twice_and_no_object_is_replaced() -> None:
         assert len(found) == len(set(found)), [part for part in found if found.count(part) > 1]
     granted = {
         (group, resource)
-        for rule in list_most_rules("Role")
+        for rule in NAMESPACE_MAXIMUM
         if "update" in rule["verbs"]
         for group, resource in product(rule["apiGroups"], rule["resources"])
     }
@@ -118,7 +118,7 @@ def test_grantable_rights_are_held_by_the_granting_role() -> None:
     """The API server rejects grants beyond the rights of the grantor."""
     of_app: dict[str, Any] = {"apiGroups": [""], "resources": ["secrets"], "verbs": ["get", "list", "watch"]}
 
-    for rule in (*list_most_rules("Role"), of_app):
+    for rule in (*NAMESPACE_MAXIMUM, of_app):
         assert find_uncovered(rule, (*rules(), *rules(APP_ROLE))) == []
 
 
@@ -126,8 +126,7 @@ def test_only_grantable_and_kit_kinds_are_watched() -> None:
     watched = {part[1:3] for name in (NAME, APP_ROLE) for part in list_parts(rules(name)) if part[0] == "watch"}
     granted = {
         pair
-        for kind in ("Role", "ClusterRole")
-        for rule in list_most_rules(kind)  # type: ignore[arg-type]
+        for rule in (*NAMESPACE_MAXIMUM, *CLUSTER_MAXIMUM)
         if "watch" in rule["verbs"] and "apiGroups" in rule
         for pair in product(rule["apiGroups"], rule["resources"])
     }
@@ -157,14 +156,15 @@ RESOURCES = {
 def list_needed() -> set[tuple[str, str]]:
     finds = [c.canary.find for c in list_capabilities(Catalog()) if c.canary.find is not None]
     pairs = {RESOURCES[find.kind, find.group] for find in finds}
-    rules = list_most_rules("ClusterRole")
-    return pairs | {pair for r in rules for pair in product(r.get("apiGroups") or (), r.get("resources") or ())}
+    return pairs | {
+        pair for r in CLUSTER_MAXIMUM for pair in product(r.get("apiGroups") or (), r.get("resources") or ())
+    }
 
 
 def test_operator_may_list_written_canary_and_grantable_kinds() -> None:
     for group, resource in list_needed():
         assert is_allowed("list", group, resource), (group, resource)
-    assert not [p for r in list_most_rules("ClusterRole") for p in find_uncovered(r, rules()) if not p.url]
+    assert not [p for r in CLUSTER_MAXIMUM for p in find_uncovered(r, rules()) if not p.url]
 
 
 def test_role_reads_only_needed_resources() -> None:

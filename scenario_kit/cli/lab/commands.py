@@ -7,7 +7,7 @@ import shutil
 import time
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
@@ -24,10 +24,12 @@ if TYPE_CHECKING:
     from scenario_kit.lab.host.state import LabState
     from scenario_kit.lab.lifecycle import PartReport
 
+#: More nodes would need another network of node addresses and a second EndpointSlice of chaos daemons.
+_MAX_NODES: Final = 100
 Nodes = Annotated[
     int | None,
     typer.Option(
-        "--nodes", min=3, max=100, help="Number of nodes of a new lab, each for up to 110 pods; 3 by default."
+        "--nodes", min=3, max=_MAX_NODES, help="Number of nodes of a new lab, each for up to 110 pods; 3 by default."
     ),
 ]
 Pack = Annotated[

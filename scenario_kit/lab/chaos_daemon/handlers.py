@@ -1,7 +1,6 @@
-"""Handlers of the daemon's calls: the change of the ledger, and the reply.
+"""Handlers of the daemon's calls: each changes the ledger and returns the fields of its reply.
 
-A handler only reads the request and returns a ``CallOutcome``; the server applies its ``change``, unless a knob
-prevents it. Replies have what the manager stores in its status: process IDs and start times in milliseconds.
+Replies have what the manager stores in its status: process IDs and start times in milliseconds.
 """
 
 from __future__ import annotations
@@ -27,8 +26,6 @@ from scenario_kit.lab.chaos_daemon.network import (
 from scenario_kit.model import ContainerEffect
 from scenario_kit.model.chaos.times import parse_whole_seconds
 
-Intent = Literal["Apply", "Recover", ""]
-
 #: The real daemon's errors if it cannot load an agent: no JVM responds, or there is no shell to copy files with.
 _SILENT: Final = (
     "com.sun.tools.attach.AttachNotSupportedException: Unable to open socket file /tmp/.java_pid: target process "
@@ -44,15 +41,9 @@ class CallTarget(NamedTuple):
     container_id: str = ""
 
 
-class CallOutcome(NamedTuple):
-    """The result of a handler: the change of the ledger, its intent, and the fields of the reply."""
-
-    intent: Intent
-    change: Callable[[], None]
-    reply: dict[str, Any] = {}
-
-
-Handler = Callable[[CallTarget, Any], CallOutcome]
+#: The fields of a reply.
+Reply = dict[str, Any]
+Handler = Callable[[CallTarget, Any], Reply]
 
 
 class Programs(Protocol):
@@ -101,38 +92,33 @@ class DaemonHandlers:
             "UninstallJVMRules": self._uninstall_jvm_rules,
         }
 
-    def _flush_ip_sets(self, target: CallTarget, request: Any) -> CallOutcome:
+    def _flush_ip_sets(self, target: CallTarget, request: Any) -> Reply:
         sets = {message.name: parse_address_set(message) for message in request.ipsets}
-        # Sets have no effect of their own: neither an injection nor a recovery.
-        return CallOutcome("", lambda: self._effect_store.set_address_sets(target.pod_uid, sets))
+        self._effect_store.set_address_sets(target.pod_uid, sets)
+        return {}
 
-    def _set_iptables_chains(self, target: CallTarget, request: Any) -> CallOutcome:
+    def _set_iptables_chains(self, target: CallTarget, request: Any) -> Reply:
         rules = [parse_filter_rule(target.pod_uid, message) for message in request.chains]
-        before, _ = self._effect_store.count_rules(target.pod_uid)
-        return CallOutcome(
-            _choose_intent(before, len(rules)), lambda: self._effect_store.set_filters(target.pod_uid, rules)
-        )
+        self._effect_store.set_filters(target.pod_uid, rules)
+        return {}
 
-    def _set_tcs(self, target: CallTarget, request: Any) -> CallOutcome:
+    def _set_tcs(self, target: CallTarget, request: Any) -> Reply:
         rules = [parse_traffic_rule(target.pod_uid, message) for message in request.tcs]
-        _, before = self._effect_store.count_rules(target.pod_uid)
-        return CallOutcome(
-            _choose_intent(before, len(rules)), lambda: self._effect_store.set_traffic(target.pod_uid, rules)
-        )
+        self._effect_store.set_traffic(target.pod_uid, rules)
+        return {}
 
-    def _container_kill(self, target: CallTarget, request: Any) -> CallOutcome:
+    def _container_kill(self, target: CallTarget, request: Any) -> Reply:
         _require_action(request, "KILL")
-        return CallOutcome("Apply", lambda: self._kill(target.pod_uid, target.container_id))
+        self._kill(target.pod_uid, target.container_id)
+        return {}
 
-    def _container_get_pid(self, target: CallTarget, request: Any) -> CallOutcome:
+    def _container_get_pid(self, target: CallTarget, request: Any) -> Reply:
         _require_action(request, "GETPID")
-        return CallOutcome(
-            "", _do_nothing, {"pid": int(hashlib.sha256(target.container_id.encode()).hexdigest()[:4], 16) + 2}
-        )
+        return {"pid": int(hashlib.sha256(target.container_id.encode()).hexdigest()[:4], 16) + 2}
 
-    def _exec_stressors(self, target: CallTarget, request: Any) -> CallOutcome:
+    def _exec_stressors(self, target: CallTarget, request: Any) -> Reply:
         effects: list[tuple[EffectKey, ContainerEffect]] = []
-        reply: dict[str, Any] = {}
+        reply: Reply = {}
         for resource, flags in (("cpu", request.cpuStressors), ("memory", request.memoryStressors)):
             if not flags.strip():
                 continue  # zero workers: nothing runs, yet the manager reports success
@@ -146,73 +132,75 @@ class DaemonHandlers:
                 f"{resource}StartTime": _read_milliseconds(),
                 f"{resource}InstanceUid": f"{resource}-{number}",
             }
+        for key, effect in effects:
+            self._effect_store.put(key, effect)
+        return reply
 
-        def change() -> None:
-            for key, effect in effects:
-                self._effect_store.put(key, effect)
-
-        return CallOutcome("Apply", change, reply)
-
-    def _cancel_stressors(self, _: CallTarget, request: Any) -> CallOutcome:
+    def _cancel_stressors(self, _: CallTarget, request: Any) -> Reply:
         # The manager sends process IDs only; the UIDs of the reply are not in its status.
         numbers = [request.cpuInstance or request.cpuInstanceUid.removeprefix("cpu-")]
         numbers += [request.memoryInstance or request.memoryInstanceUid.removeprefix("memory-")]
+        for number in filter(None, numbers):
+            self._effect_store.remove(EffectKey("Stress", number))
+        return {}
 
-        def change() -> None:
-            for number in filter(None, numbers):
-                self._effect_store.remove(EffectKey("Stress", number))
-
-        return CallOutcome("Recover", change)
-
-    def _apply_io(self, target: CallTarget, request: Any) -> CallOutcome:
+    def _apply_io(self, target: CallTarget, request: Any) -> Reply:
         found = _parse_json_list(request.actions, "actions")
         key = EffectKey("IO", strip_scheme(target.container_id))
         if not found:
-            return CallOutcome("Recover", lambda: self._effect_store.remove(key), {"instance": 0, "startTime": 0})
+            self._effect_store.remove(key)
+            return {"instance": 0, "startTime": 0}
         volume = io_chaos.require_mount(request.volume, self._programs.mounts(target.container_id))
         effect = _build_effect(target, "IO", {"volume": volume, "actions": io_chaos.parse_actions(found)})
-        return CallOutcome("Apply", lambda: self._effect_store.put(key, effect), self._process(request))
+        self._effect_store.put(key, effect)
+        return self._describe_process(request)
 
-    def _apply_http(self, target: CallTarget, request: Any) -> CallOutcome:
+    def _apply_http(self, target: CallTarget, request: Any) -> Reply:
         rules = _parse_json_list(request.rules, "rules")
         key = EffectKey("HTTP", strip_scheme(target.container_id))
-        reply = {**self._process(request), "statusCode": 200}
+        reply = {**self._describe_process(request), "statusCode": 200}
         if not rules:
-            return CallOutcome("Recover", lambda: self._effect_store.remove(key), reply)
+            self._effect_store.remove(key)
+            return reply
         if misread := _find_misread_delay(rules):
-            return CallOutcome("", _do_nothing, {**reply, "statusCode": 400, "error": misread})
+            return {**reply, "statusCode": 400, "error": misread}
         arguments = {"rules": rules, "proxyPorts": list(request.proxy_ports), "tls": bool(request.tls)}
         effect = _build_effect(target, "HTTP", arguments)
-        return CallOutcome("Apply", lambda: self._effect_store.put(key, effect), reply)
+        self._effect_store.put(key, effect)
+        return reply
 
-    def _apply_block(self, target: CallTarget, request: Any) -> CallOutcome:
+    def _apply_block(self, target: CallTarget, request: Any) -> Reply:
         number = next(self._numbers) % 2**31
         delay = {name: getattr(request.delay, name) for name in ("delay", "jitter", "correlation")}
         effect = _build_effect(target, "Block", {"volume": request.volume_path, "delay": delay})
-        return CallOutcome(
-            "Apply", lambda: self._effect_store.put(EffectKey("Block", str(number)), effect), {"injection_id": number}
-        )
+        self._effect_store.put(EffectKey("Block", str(number)), effect)
+        return {"injection_id": number}
 
-    def _recover_block(self, _: CallTarget, request: Any) -> CallOutcome:
-        return CallOutcome("Recover", lambda: self._effect_store.remove(EffectKey("Block", str(request.injection_id))))
+    def _recover_block(self, _: CallTarget, request: Any) -> Reply:
+        self._effect_store.remove(EffectKey("Block", str(request.injection_id)))
+        return {}
 
-    def _set_dns_server(self, target: CallTarget, request: Any) -> CallOutcome:
+    def _set_dns_server(self, target: CallTarget, request: Any) -> Reply:
         key = EffectKey("DNS", strip_scheme(target.container_id))
         if not request.enable:
-            return CallOutcome("Recover", lambda: self._effect_store.remove(key))
+            self._effect_store.remove(key)
+            return {}
         ip_address(request.dns_server)
         effect = _build_effect(target, "DNS", {"server": request.dns_server})
-        return CallOutcome("Apply", lambda: self._effect_store.put(key, effect))
+        self._effect_store.put(key, effect)
+        return {}
 
-    def _set_time_offset(self, target: CallTarget, request: Any) -> CallOutcome:
+    def _set_time_offset(self, target: CallTarget, request: Any) -> Reply:
         clocks = [clock for clock in range(64) if request.clk_ids_mask >> clock & 1]
         effect = _build_effect(target, "Time", {"seconds": request.sec, "nanoseconds": request.nsec, "clocks": clocks})
-        return CallOutcome("Apply", lambda: self._effect_store.put(_make_time_key(request), effect))
+        self._effect_store.put(_make_time_key(request), effect)
+        return {}
 
-    def _recover_time_offset(self, _: CallTarget, request: Any) -> CallOutcome:
-        return CallOutcome("Recover", lambda: self._effect_store.remove(_make_time_key(request)))
+    def _recover_time_offset(self, _: CallTarget, request: Any) -> Reply:
+        self._effect_store.remove(_make_time_key(request))
+        return {}
 
-    def _install_jvm_rules(self, target: CallTarget, request: Any) -> CallOutcome:
+    def _install_jvm_rules(self, target: CallTarget, request: Any) -> Reply:
         if barred := self._programs.explain_attach_failure(target.container_id):
             # The program of a terminating container is unknown: the next one may be a Java program.
             raise Failed(_SILENT) if barred == "Unknown" else ValueError(_BARRED[barred])
@@ -220,13 +208,15 @@ class DaemonHandlers:
         if unknown := self._programs.unknown(target.container_id, rules):
             raise NotSimulated(unknown)
         effect = _build_effect(target, "JVM", {"port": request.port, "rules": rules})
-        return CallOutcome("Apply", lambda: self._effect_store.put(_make_jvm_key(target, request), effect))
+        self._effect_store.put(_make_jvm_key(target, request), effect)
+        return {}
 
-    def _uninstall_jvm_rules(self, target: CallTarget, request: Any) -> CallOutcome:
-        return CallOutcome("Recover", lambda: self._effect_store.remove(_make_jvm_key(target, request)))
+    def _uninstall_jvm_rules(self, target: CallTarget, request: Any) -> Reply:
+        self._effect_store.remove(_make_jvm_key(target, request))
+        return {}
 
-    def _process(self, request: Any) -> dict[str, Any]:
-        """Return the helper process of an HTTP or IO call, which may already exist."""
+    def _describe_process(self, request: Any) -> Reply:
+        """Describe the helper process of an HTTP or IO call, which may already exist."""
         number = request.instance or next(self._numbers)
         return {
             "instance": number,
@@ -246,15 +236,6 @@ def _find_misread_delay(rules: Sequence[Mapping[str, Any]]) -> str:
         except ValueError as error:
             return str(error)
     return ""
-
-
-def _do_nothing() -> None:
-    """Change nothing."""
-
-
-def _choose_intent(before: int, after: int) -> Intent:
-    """Choose by length: a shorter list recovers rules; a longer or equally long one applies them."""
-    return "Recover" if after < before else "Apply"
 
 
 def _build_effect(target: CallTarget, kind: str, arguments: dict[str, Any]) -> ContainerEffect:

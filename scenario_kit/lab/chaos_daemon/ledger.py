@@ -89,12 +89,6 @@ class EffectStore:
             _require_sets(rules, network.sets)
             network.traffic = tuple(rules)
 
-    def count_rules(self, pod_uid: str) -> tuple[int, int]:
-        """Return the numbers of packet filters and traffic control rules of a pod."""
-        with self._lock:
-            network = self._networks.get(pod_uid)
-            return (len(network.filters), len(network.traffic)) if network else (0, 0)
-
     def put(self, key: EffectKey, effect: ContainerEffect) -> None:
         """Activate an effect; replace the one with the same key."""
         with self._change(effect.pod_uid):

@@ -1,4 +1,4 @@
-"""The daemon's gRPC server: mutual TLS, generic handlers, misbehaviour knobs."""
+"""The daemon's gRPC server: mutual TLS and generic handlers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 import grpc
 
 from scenario_kit.errors import ToolchainError
-from scenario_kit.lab.chaos_daemon.fault_injection import Knobs
 from scenario_kit.lab.chaos_daemon.grpc_server import listen
 from scenario_kit.lab.chaos_daemon.handlers import CallTarget, DaemonHandlers, Handler, Programs
 from scenario_kit.lab.chaos_daemon.ledger import EffectStore
@@ -65,12 +64,7 @@ class ChaosDaemonServer:
     """The daemon of all simulated nodes of one lab."""
 
     def __init__(
-        self,
-        messages: Messages,
-        effect_store: EffectStore,
-        tls: ServerTls,
-        containers: ContainerRuntime,
-        knobs: Knobs | None = None,
+        self, messages: Messages, effect_store: EffectStore, tls: ServerTls, containers: ContainerRuntime
     ) -> None:
         handlers = DaemonHandlers(effect_store, containers.kill, containers.programs).handlers()
         if missing := sorted(set(handlers) - set(messages.calls)):
@@ -78,7 +72,6 @@ class ChaosDaemonServer:
                 f"the installed Chaos Mesh does not have the calls {', '.join(missing)}",
                 fix="install the version of Chaos Mesh that this release pins",
             )
-        self.knobs = knobs or Knobs()
         self._pod_of = containers.pod_of
         self._tls = tls
         self._records: deque[CallRecord] = deque(maxlen=1000)
@@ -100,13 +93,12 @@ class ChaosDaemonServer:
             root_certificates=self._tls.client_authority,
             require_client_auth=True,
         )
-        # One thread per chaos kind of the manager, and as many for calls that hang.
+        # The manager has one worker per chaos kind, which may time out and call again.
         self._server, bound = listen("chaos daemon", self._service, address, port, threads=16, credentials=credentials)
         return bound
 
     def stop(self) -> None:
-        """Stop listening, release hanging calls, and wait for active ones."""
-        self.knobs.reset()
+        """Stop listening, and wait for active calls."""
         if self._server is not None:
             self._server.stop(grace=2.0).wait()
             self._server = None
@@ -126,7 +118,7 @@ class ChaosDaemonServer:
             try:
                 _require_tls13(context)
                 target = self._target(name, request)
-                reply = call.reply(**self._carry_out(name, target, request, handler))
+                reply = call.reply(**handler(target, request))
             except _Refused as error:
                 code, answer = error.code, str(error)
             except NotSimulated as error:
@@ -158,18 +150,6 @@ class ChaosDaemonServer:
         if not pod_uid:
             raise _Refused(grpc.StatusCode.NOT_FOUND, f"no running container {container_id!r} on this node")
         return CallTarget(pod_uid, container_id)
-
-    def _carry_out(self, name: str, target: CallTarget, request: Any, handler: Handler) -> dict[str, Any]:
-        outcome = handler(target, request)
-        knob = self.knobs.match(name, target.pod_uid, outcome.intent)
-        if knob is None:
-            outcome.change()
-        elif knob.act == "Error":
-            raise _Refused(grpc.StatusCode.UNKNOWN, knob.message)
-        elif knob.act == "Hang":
-            self.knobs.hang(knob.seconds)
-            raise _Refused(grpc.StatusCode.DEADLINE_EXCEEDED, f"no reply within {knob.seconds} s")
-        return outcome.reply
 
 
 class _Refused(Exception):

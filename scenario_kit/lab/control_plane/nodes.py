@@ -17,8 +17,6 @@ from scenario_kit.model.base import Object
 
 #: The minimum number of nodes, which faults on several nodes rely on; each has room for 110 pods.
 MIN_NODES = 3
-#: The maximum: within one network of node addresses and one EndpointSlice of chaos daemons.
-MAX_NODES = 100
 PART = "kwok"
 _CAPACITY = {"cpu": "8", "memory": "32Gi", "pods": "110", "ephemeral-storage": "100Gi"}
 #: The kubelet's annotation for an external address; here the stage reports it.

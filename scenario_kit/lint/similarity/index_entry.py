@@ -128,11 +128,6 @@ def _digest_core(scenario: Scenario, catalog: Catalog) -> str:
     return _sum([scenario.spec.app.name, sorted(faults)]) if faults else ""
 
 
-def take_fingerprint(scenario: Scenario, catalog: Catalog) -> str:
-    """Return the SHA-256 of what a scenario does to a cluster: app, options, faults with parameters and timing."""
-    return _sum(_describe_changes(scenario, catalog))
-
-
 def _describe_changes(scenario: Scenario, catalog: Catalog) -> list[Any]:
     choice = scenario.spec.app
     options = dict(choice.options)

@@ -1,9 +1,4 @@
-"""Which fields of chaos objects the lab implements; each field of each kind is in exactly one table.
-
-``MODELLED`` fields are implemented. ``WITHOUT_EFFECT`` fields do not change anything that a simulated program could
-observe, such as selection, names and duration. ``UNMODELLED`` fields need a real cluster. ``*`` covers all parts of a
-field.
-"""
+"""Which fields of chaos objects the lab does not implement, because they need a real cluster."""
 
 from __future__ import annotations
 
@@ -13,47 +8,7 @@ from typing import Any, Final, NamedTuple
 from scenario_kit.model.base import Object
 from scenario_kit.model.chaos.kinds import get_experiment
 
-#: Fields of every kind, read by the manager.
-COMMON: Final = frozenset({"action", "mode", "value", "duration", "containerNames", "selector.*"})
-
-MODELLED: Final[Mapping[str, frozenset[str]]] = {
-    "BlockChaos": frozenset(),
-    "DNSChaos": frozenset({"patterns"}),
-    "HTTPChaos": frozenset({"abort", "code", "delay", "method", "path", "port", "replace.code", "target"}),
-    "IOChaos": frozenset(
-        {
-            "attr.perm", "delay", "errno", "methods", "mistake.filling", "mistake.maxLength", "mistake.maxOccurrences",
-            "path", "percent", "volumePath",
-        }
-    ),
-    "JVMChaos": frozenset(
-        {"class", "cpuCount", "exception", "latency", "memType", "method", "name", "returnValue", "ruleData"}
-    ),
-    "KernelChaos": frozenset(),
-    "NetworkChaos": frozenset(
-        {
-            "bandwidth.buffer", "bandwidth.limit", "bandwidth.rate", "corrupt.correlation", "corrupt.corrupt",
-            "delay.correlation", "delay.jitter", "delay.latency", "delay.reorder.correlation", "delay.reorder.gap",
-            "delay.reorder.reorder", "device", "direction", "externalTargets", "loss.correlation", "loss.loss",
-            "rate.rate", "target.mode", "target.selector.*", "target.value", "targetDevice",
-        }
-    ),
-    "PodChaos": frozenset({"gracePeriod"}),
-    "StressChaos": frozenset(
-        {
-            "stressors.cpu.load", "stressors.cpu.workers", "stressors.memory.oomScoreAdj", "stressors.memory.size",
-            "stressors.memory.workers",
-        }
-    ),
-    "TimeChaos": frozenset({"clockIds", "timeOffset"}),
-}  # fmt: skip
-
-WITHOUT_EFFECT: Final[Mapping[str, frozenset[str]]] = {
-    "JVMChaos": frozenset({"port", "pid"}),
-    "NetworkChaos": frozenset({"duplicate.*"}),
-}
-
-#: Fields that the lab does not implement, and why.
+#: Fields that the lab does not implement, and why; ``*`` covers all parts of a field.
 UNMODELLED: Final[Mapping[str, Mapping[str, str]]] = {
     "BlockChaos": {"delay.*": "block devices", "volumeName": "block devices"},
     "HTTPChaos": {
@@ -88,10 +43,6 @@ UNMODELLED: Final[Mapping[str, Mapping[str, str]]] = {
         "stressors.memory.options": "options of the memory stressor",
     },
 }  # fmt: skip
-#: Kinds and fields that reach outside of the cluster's pods; another rule rejects them.
-ELSEWHERE: Final = frozenset({"AWSChaos", "AzureChaos", "GCPChaos", "PhysicalMachineChaos", "remoteCluster"})
-
-
 #: Last labels of names within a cluster: parts of the cluster domain, and namespaces of every cluster.
 _OF_CLUSTERS: Final = frozenset({"svc", "cluster", "local", "pod", "default", "kube-system", "chaos-mesh"})
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import socket
 import ssl
-import threading
 from typing import Any
 
 import grpc
@@ -14,7 +13,6 @@ import pytest
 from scenario_kit.clients.certificates import issue
 from scenario_kit.errors import LabError
 from scenario_kit.lab.chaos_daemon.endpoints import SERVER_NAME
-from scenario_kit.lab.chaos_daemon.fault_injection import Misbehaviour
 from scenario_kit.lab.chaos_daemon.server import (
     ChaosDaemonServer,
     ContainerRuntime,
@@ -261,67 +259,6 @@ def test_records_name_the_object_of_the_call(running: Any) -> None:
     running.call("SetTcs", about="shop/cart-1", container_id=C1)
     record = running.daemon.records[-1]
     assert (record.call, record.about, record.pod_uid, record.answer) == ("SetTcs", "shop/cart-1", "pod-1", "ok")
-
-
-class TestKnobs:
-    def test_error(self, running: Any) -> None:
-        running.daemon.knobs.activate(Misbehaviour("Error", "SetTcs", message="RTNETLINK answers: no", times=1))
-        with pytest.raises(grpc.RpcError, match="RTNETLINK answers: no"):
-            running.call("SetTcs", container_id=C1, tcs=[DELAY])
-        assert list_effects(running).network == ()
-        running.call("SetTcs", container_id=C1, tcs=[DELAY])
-        assert len(list_effects(running).network) == 1
-
-    def test_false_success(self, running: Any) -> None:
-        running.daemon.knobs.activate(Misbehaviour("FalseSuccess"))
-        network(running, PEERS, tcs=[{**DELAY, "ipset": "all_tgt"}])
-        assert running.call("ExecStressors", target=C1, cpuStressors="--cpu 1").cpuInstance
-        running.call("ContainerKill", container_id=C1, action={"action": "KILL"})
-        assert list_effects(running) == running.effect_store.snapshot([])
-        assert running.killed == []
-
-    def test_effect_outlives_its_recovery(self, running: Any) -> None:
-        network(running, PEERS, tcs=[{**DELAY, "ipset": "all_tgt"}])
-        stress = running.call("ExecStressors", target=C1, cpuStressors="--cpu 1")
-        before = list_effects(running)
-        running.daemon.knobs.activate(Misbehaviour("Outlive"))
-        network(running)
-        running.call("CancelStressors", cpuInstance=stress.cpuInstance)
-        assert list_effects(running) == before
-        running.daemon.knobs.reset()
-        network(running)
-        assert list_effects(running).network == ()
-
-    def test_effect_reaches_one_pod_only(self, running: Any) -> None:
-        running.daemon.knobs.activate(Misbehaviour("FalseSuccess", pod_uid="pod-2"))
-        for container in (C1, "containerd://c2"):
-            running.call("SetTcs", container_id=container, tcs=[DELAY])
-        assert [effect.pod_uid for effect in list_effects(running).network] == ["pod-1"]
-
-    def test_hang_ends_with_reset(self, running: Any) -> None:
-        running.daemon.knobs.activate(Misbehaviour("Hang", "SetTcs", seconds=60))
-        outcome: list[grpc.StatusCode] = []
-
-        def call() -> None:
-            try:
-                running.call("SetTcs", container_id=C1, tcs=[DELAY])
-            except grpc.RpcError as error:
-                outcome.append(error.code())
-
-        thread = threading.Thread(target=call)
-        thread.start()
-        assert running.call("ContainerGetPid", container_id=C1, action={"action": "GETPID"}).pid
-        while thread.is_alive() and not running.daemon.knobs.hanging:
-            thread.join(0.01)
-        assert outcome == []
-        running.daemon.knobs.reset()
-        thread.join(20)
-        assert outcome == [grpc.StatusCode.DEADLINE_EXCEEDED]
-        assert list_effects(running).network == ()
-
-    def test_no_endless_hang(self, running: Any) -> None:
-        with pytest.raises(ValueError, match="expected at most 60"):
-            running.daemon.knobs.activate(Misbehaviour("Hang", seconds=3600))
 
 
 class TestTls:

@@ -33,8 +33,6 @@ CONTAINER: Final = (
     "image", "imagePullPolicy", "livenessProbe", "name", "ports", "readinessProbe", "resources", "restartPolicy",
     "startupProbe",
 )  # fmt: skip
-#: Fields that they read but that do not affect requests.
-UNSEEN: Final = ("lifecycle", "terminationGracePeriodSeconds", "terminationMessagePolicy")
 #: Service fields that the twin or the endpoints controller reads.
 SERVICE: Final = (
     "clusterIP", "externalName", "internalTrafficPolicy", "ports", "publishNotReadyAddresses", "selector",

@@ -50,6 +50,22 @@ class Caught(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         return self.kind, self.scenario, self.digest
 
 
+class LintTally(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """How many copies of one kind lint caught, in all scenarios; of untouched scenarios, ``other`` are false alarms.
+
+    Attributes:
+        date: the day of the lint, such as ``2026-11-25``.
+        remarks: a line for each copy that was not caught correctly.
+    """
+
+    kind: str
+    date: str
+    right: int = 0
+    other: int = 0
+    missed: int = 0
+    remarks: tuple[str, ...] = ()
+
+
 def classify_findings(kind: Kind, codes: Iterable[str]) -> Answer:
     """Classify findings with these codes."""
     found = set(codes)
@@ -70,3 +86,8 @@ def get_key(kind: Kind, subject: Subject, defect: Defect) -> tuple[str, str, str
 def read_records(path: Path) -> list[Caught]:
     """Read the records of a file, the latest of each copy."""
     return records.read(path, Caught, lambda caught: caught.key)
+
+
+def read_tallies(path: Path) -> list[LintTally]:
+    """Read the tallies of a file, the latest of each kind."""
+    return records.read(path, LintTally, lambda tally: tally.kind)

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from tools.defects.kind import Kind
-from tools.defects.record import UNTOUCHED, Caught
+from tools.defects.record import UNTOUCHED, Caught, LintTally
 
 _HEAD = (
     "| kind of defect | what is wrong | right codes | applied | right | other | missed |",
@@ -35,9 +35,28 @@ def count_false_alarms(records: Iterable[Caught]) -> tuple[int, int]:
     return answers.count("Other"), len(answers)
 
 
-def render_table(records: Sequence[Caught], kinds: Sequence[Kind]) -> str:
+def tally_lint(records: Sequence[Caught], kinds: Sequence[str], date: str) -> list[LintTally]:
+    """Count the results of each kind."""
+    tallies = []
+    for kind in kinds:
+        own = [r for r in records if r.kind == kind]
+        counts = Counter(r.answer for r in own)
+        tally = LintTally(
+            kind=kind, date=date, right=counts["Right"], other=counts["Other"], missed=counts["Missed"],
+            remarks=tuple(list_remarks(own)),
+        )  # fmt: skip
+        tallies.append(tally)
+    return tallies
+
+
+def count_tallies(tallies: Iterable[LintTally], kinds: Sequence[Kind]) -> dict[str, Counter[str]]:
+    """Count the copies of each kind by result."""
+    known = {t.kind: Counter({"Right": t.right, "Other": t.other, "Missed": t.missed}) for t in tallies}
+    return {kind.name: known.get(kind.name, Counter()) for kind in kinds}
+
+
+def render_table(counts: Mapping[str, Counter[str]], kinds: Sequence[Kind]) -> str:
     """Return the table, one row per kind that was applied, and the totals."""
-    counts = count_answers(records, kinds)
     rows = []
     for kind in kinds:
         row = counts[kind.name]

@@ -71,6 +71,7 @@ def fault_said_to_be_worked_around_only(subject: Subject) -> Iterator[Defect]:
     name = require_one_cause(subject)
     fault = subject.case.faults[name]
     needs(fault.scope == "Namespace", "its objects are not the operator's")
+    needs(fault.visibility != "Hidden", "an operator cannot see it, and may well only work around it")
     needs(fault.persistence in ("Object", "Workload"), "it ends with its pods")
     needs(not any(c.operation.runs_command for c in fault.changes), "a command cannot be taken back")
     document, files = with_own_fault(subject, lambda own: own.update(mitigation="Workaround"))

@@ -62,15 +62,16 @@ def solution_that_replaces_a_file(subject: Subject) -> Iterator[Defect]:
 
 @kind("SK434")
 def solution_that_slackens_a_probe(subject: Subject) -> Iterator[Defect]:
-    """A solution also makes another workload's readiness probe run once an hour."""
-    probed = [
-        (o, c["name"])
+    """A solution also makes another workload's readiness probe, which it may lack, run once an hour."""
+    serving = [
+        (o, c)
         for o in subject.bystanders("Deployment", "StatefulSet")
         for c in subject.objects[o]["spec"]["template"]["spec"]["containers"]
-        if c.get("readinessProbe")
+        if c.get("readinessProbe") or c.get("ports")
     ]
-    target, name = needs(probed, "no uninvolved workload has a probe")[0]
-    slack = {"name": name, "readinessProbe": {"periodSeconds": 3600}}
+    target, container = needs(serving, "no uninvolved workload serves")[0]
+    probe = {} if container.get("readinessProbe") else {"tcpSocket": {"port": container["ports"][0]["containerPort"]}}
+    slack = {"name": container["name"], "readinessProbe": {**probe, "periodSeconds": 3600}}
     patch = {"spec": {"template": {"spec": {"containers": [slack]}}}}
     yield extend_solution(subject, _patch(target, patch, "Strategic"), f"relaxes the probe of {target}")
 

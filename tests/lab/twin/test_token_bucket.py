@@ -65,3 +65,19 @@ def test_more_answers_than_the_rate_allows_wait_for_each_other() -> None:
         assert (counted.share("gate", kind="SERVER") > 0.5) == (kilobits == 20), "callers give up after ten seconds"
     assert late[1000] < 100 < 1000 < late[200]
     assert served[200] == pytest.approx(1.0, abs=0.1)
+
+
+@pytest.mark.parametrize(("burst", "queue"), [(1000.0, 1e6), (10000.0, 1000.0)])
+def test_connection_stands_though_no_message_fits_into_the_bucket(burst: float, queue: float) -> None:
+    """Handshakes and probes are small. Calls hang until the caller gives up, and are well again afterwards."""
+    cluster = tiny.start_cluster()
+    cluster.run(60.0)
+    cluster.chaos("api", rate=1e6, burst=burst, queue=queue)
+    cluster.run(60.0)
+    stalled = cluster.run(120.0)
+    assert stalled.share("gate", kind="SERVER") == 1.0
+    assert stalled.quantile(0.5, "gate", span="GET /read") > 5000, "ten seconds"
+    assert all(p["status"].get("phase") == "Running" for p in cluster.pods("api"))
+    cluster.calm()
+    cluster.run(60.0)
+    assert cluster.run(120.0).share("gate", kind="SERVER") == 0.0

@@ -7,7 +7,14 @@ import pytest
 
 from scenario_kit.lab.twin.network.endpoints import Destination, Network, Wire
 from scenario_kit.lab.twin.network.http_chaos import HttpRule
-from scenario_kit.lab.twin.network.packet_effects import TrafficShape
+from scenario_kit.lab.twin.network.packet_effects import CUT as CUT_SHAPE
+from scenario_kit.lab.twin.network.packet_effects import (
+    MESSAGE_PACKET,
+    PROBE_PACKET,
+    QUERY_PACKET,
+    TrafficShape,
+    combine_effects,
+)
 from scenario_kit.model import ContainerEffect, NetworkEffect
 from tests.lab.twin.dialling import process
 from tests.lab.twin.net import endpoint, endpoints, namespace_object, network, pod, policy, service
@@ -76,14 +83,35 @@ def test_full_packet_loss_or_corruption_blocks_all(fields: Any) -> None:
         ({"loss": 20.0}, {"corrupt": 50.0}, TrafficShape(loss=0.6)),
         ({"corrupt": 50.0}, {"corrupt": 20.0}, TrafficShape(loss=0.6)),
         ({"rate": 1000.0}, {"rate": 300.0}, TrafficShape(rate=300.0)),
-        ({"rate": 300.0, "burst": 9.0}, {"rate": 1000.0, "queue": 8.0}, TrafficShape(rate=300.0, burst=9.0)),
-        ({"rate": 300.0}, {"rate": 200.0, "queue": 8.0}, TrafficShape(rate=200.0, queue=8.0)),
+        ({"rate": 300.0, "burst": 1600.0}, {"rate": 1000.0, "queue": 1800.0}, TrafficShape(rate=300.0, burst=1600.0)),
+        ({"rate": 300.0}, {"rate": 200.0, "queue": 1800.0}, TrafficShape(rate=200.0, queue=1800.0)),
         ({"rate": 300.0}, {"delay": 1.0}, TrafficShape(delay=1.0, rate=300.0)),
         ({"delay": 1.0}, {"rate": 300.0}, TrafficShape(delay=1.0, rate=300.0)),
     ],
 )
 def test_effects_add_up(one: Any, other: Any, expected: TrafficShape) -> None:
     assert between(effect("here", **one), effect("here", **other)).out == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("burst", "queue", "packet", "passes"),
+    [
+        (1600.0, 3000.0, MESSAGE_PACKET, True),
+        (1514.0, 1514.0, MESSAGE_PACKET, True),
+        (1513.0, 1e6, MESSAGE_PACKET, False),  # larger than the bucket
+        (10000.0, 1000.0, MESSAGE_PACKET, False),  # larger than the queue
+        (1000.0, 1000.0, PROBE_PACKET, True),
+        (200.0, 1e6, PROBE_PACKET, False),
+        (200.0, 1e6, QUERY_PACKET, True),
+        (1.0, 1.0, QUERY_PACKET, False),
+        (0.0, 0.0, MESSAGE_PACKET, True),  # netem's rate has no bucket
+    ],
+)
+def test_packet_has_to_fit_into_bucket_and_queue(burst: float, queue: float, packet: float, passes: bool) -> None:
+    found = combine_effects([effect("here", rate=1e6, burst=burst, queue=queue)], packet)
+    assert found is not None
+    assert found.loss == (0.0 if passes else 1.0)
+    assert found is not CUT_SHAPE, "others pass"
 
 
 def test_each_direction_has_its_sender_effects() -> None:

@@ -200,7 +200,7 @@ class Connections:
             state.cut_since = None
             return None
         wire = network.wire(caller, peer.pod, state.port, front=state.front)
-        if not wire.cut:
+        if not wire.cut and not wire.stalled:
             state.cut_since = None
             outcome = greet(edge, peer, state.port, network)
             return ConnectionLane(outcome, peer, wire, 0.0, port=state.port, front=state.front)
@@ -271,7 +271,8 @@ class Connections:
             process = process_table.get(peer) if place not in now and not met else None
             if process is not None and not process.ended:
                 wire = network.wire(caller, process.pod, port, front=front)._replace(rules=())
-                outcome = ConnectionOutcome.CONNECTION_TIMEOUT if wire.cut else greet(edge, process, port, network)
+                silent = wire.cut or wire.stalled
+                outcome = ConnectionOutcome.CONNECTION_TIMEOUT if silent else greet(edge, process, port, network)
                 left.append(ConnectionLane(outcome, process, wire, process.ready_at, port=port))
         since = start if state.pool_since is None else state.pool_since
         if not left or start - since >= self._constants.http_pool_seconds:

@@ -142,6 +142,8 @@ def reach(
         outcome = ConnectionOutcome.UNKNOWN_DATABASE
     elif outcome == ConnectionOutcome.OK and target.store_state.full:
         outcome = ConnectionOutcome.TOO_MANY_CONNECTIONS
+    if wire.stalled:
+        outcome = ConnectionOutcome.CONNECTION_TIMEOUT
     return ConnectionLane(outcome, target, wire, target.ready_at, port=place.port, front=front)
 
 

@@ -26,7 +26,7 @@ from scenario_kit.lab.twin.cluster.network_policy import (
 )
 from scenario_kit.lab.twin.network.http_chaos import HttpRule, list_rules
 from scenario_kit.lab.twin.network.name_queries import QueryPath, find_path
-from scenario_kit.lab.twin.network.packet_effects import CUT, TrafficShape, combine_effects, concerns
+from scenario_kit.lab.twin.network.packet_effects import CUT, PROBE_PACKET, TrafficShape, combine_effects, concerns
 from scenario_kit.lab.twin.outcome import NO_ANSWER, ConnectionOutcome
 from scenario_kit.lab.twin.process.process import Process
 from scenario_kit.lab.twin.process.process_table import ProcessTable
@@ -80,6 +80,11 @@ class Wire(NamedTuple):
     out: TrafficShape | None = None
     back: TrafficShape | None = None
     rules: tuple[HttpRule, ...] = ()
+
+    @property
+    def stalled(self) -> bool:
+        """Whether no message gets through in one direction, though a connection may be opened."""
+        return any(shape is not None and shape.loss >= 1.0 for shape in (self.out, self.back))
 
 
 class Network:
@@ -156,9 +161,10 @@ class Network:
     def from_node(self, pod: Object) -> Wire:
         """Return the path between a pod and its node: chaos on all of the pod's traffic applies."""
         effects = [e for e in self._effects.get(pod["metadata"]["uid"], ()) if not e.peers]
-        back = combine_effects(e for e in effects if e.direction == "OUTPUT")
-        cut = back is CUT or any(e.direction == "INPUT" and e.drop for e in effects)
-        return Wire(cut, None, None if back is CUT else back)
+        back = combine_effects((e for e in effects if e.direction == "OUTPUT"), PROBE_PACKET)
+        if back is not None and back.loss >= 1.0:
+            return Wire(cut=True)
+        return Wire(any(e.direction == "INPUT" and e.drop for e in effects), None, back)
 
     def list_rules(self, pod: Object, port: int) -> tuple[HttpRule, ...]:
         """List the rules of a proxy in a pod for connections to this port, into the pod and out of it."""

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from typing import Final, NamedTuple, assert_never
 
 from scenario_kit.lab.twin.cluster.dns import list_attempts, qualify_name
-from scenario_kit.lab.twin.network.packet_effects import CUT, combine_effects, concerns
+from scenario_kit.lab.twin.network.packet_effects import QUERY_PACKET, combine_effects, concerns
 from scenario_kit.model.chaos.effects import NetworkEffect
 from scenario_kit.model.twin.component import Resolver
 
@@ -32,8 +32,9 @@ class QueryPath(NamedTuple):
 def find_path(effects: Iterable[NetworkEffect]) -> QueryPath:
     """Return what the effects in a pod do to its queries; those for other peers than the DNS server do nothing."""
     met = [effect for effect in effects if concerns(effect, DNS_ADDRESS)]
-    sent = combine_effects(effect for effect in met if effect.direction == "OUTPUT")
-    if sent is CUT or any(effect.direction == "INPUT" and effect.drop for effect in met):
+    sent = combine_effects((effect for effect in met if effect.direction == "OUTPUT"), QUERY_PACKET)
+    lost = sent is not None and sent.loss >= 1.0
+    if lost or any(effect.direction == "INPUT" and effect.drop for effect in met):
         return QueryPath(answered=False)
     return QueryPath(delay=sent.delay, loss=sent.loss) if sent is not None else QueryPath()
 

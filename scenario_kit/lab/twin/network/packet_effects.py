@@ -27,14 +27,19 @@ class TrafficShape(NamedTuple):
     jitter_correlation: float = 0.0
 
 
+#: The bytes of the largest packets on the wire, by what they carry: a part of a message of the application, an answer
+#: to a probe, and a DNS query. Handshakes are smaller.
+MESSAGE_PACKET, PROBE_PACKET, QUERY_PACKET = 1514.0, 300.0, 100.0
+
 #: No packet passes.
 CUT: Final = TrafficShape(loss=1.0)
 
 
-def combine_effects(effects: Iterable[NetworkEffect]) -> TrafficShape | None:
+def combine_effects(effects: Iterable[NetworkEffect], packet: float = MESSAGE_PACKET) -> TrafficShape | None:
     """Combine effects on a pod's egress: delays add, probabilities multiply, the lowest rate applies.
 
     Rules for all packets are in a row, but of those for some peers, a packet takes one: the last that classified it.
+    A ``packet`` larger than a token bucket or than its queue never passes, while others do.
     """
     met = list(effects)
     if any(effect.drop for effect in met):
@@ -50,6 +55,8 @@ def combine_effects(effects: Iterable[NetworkEffect]) -> TrafficShape | None:
             bucket = (effect.rate, effect.burst, effect.queue)
     if passing <= 0.0:
         return CUT
+    if any(_is_too_large(packet, effect) for effect in chosen):
+        passing = 0.0
     return TrafficShape(
         sum(effect.delay for effect in chosen),
         sum(min(effect.jitter, LONGEST_JITTER_SECONDS) for effect in chosen),
@@ -58,6 +65,11 @@ def combine_effects(effects: Iterable[NetworkEffect]) -> TrafficShape | None:
         prompt=max(_compute_prompt_share(effect) for effect in chosen),
         jitter_correlation=max(effect.jitter_correlation for effect in chosen),
     )
+
+
+def _is_too_large(packet: float, effect: NetworkEffect) -> bool:
+    """Return whether a packet exceeds the bucket of a rate or its queue (Linux' ``tbf_enqueue``, ``bfifo_enqueue``)."""
+    return effect.rate > 0.0 and any(0.0 < size < packet for size in (effect.burst, effect.queue))
 
 
 def _compute_prompt_share(effect: NetworkEffect) -> float:

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import yaml
 
-from scenario_kit.schema.renamed import RENAMED_FIELDS
+from scenario_kit.schema.field_renames import RENAMED_FIELDS
 
 Schema = dict[str, Any]
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from scenario_kit.schema.api_group import GROUP, VERSION
-from scenario_kit.schema.renamed import FIX_RENAMED, explain_renaming
+from scenario_kit.schema.field_renames import FIX_RENAMED, explain_renaming
 from scenario_kit.schema.source import FORMER_NAMES, Schema, expand, load_definitions
 
 CATEGORY = "scenario-kit"

@@ -9,7 +9,7 @@ from scenario_kit.load.package_data import read_package_data
 from scenario_kit.load.yaml.document import Positions, quote_place
 from scenario_kit.load.yaml.edit import Rename
 from scenario_kit.model.json_document import Place
-from scenario_kit.schema.renamed import FIX_RENAMED, explain_renaming
+from scenario_kit.schema.field_renames import FIX_RENAMED, explain_renaming
 from scenario_kit.schema.source import FORMER_NAMES
 
 _NONE: Final[Mapping[str, str]] = {}

@@ -6,7 +6,7 @@ from scenario_kit.judge.repair.collateral_changes import Write, find_alterations
 from scenario_kit.judge.repair.resolved import Resolution
 from scenario_kit.model.authored.fault import FAULT_GROUPS
 from scenario_kit.model.kubernetes.reference import make_object_reference
-from scenario_kit.model.results.involved import list_involved
+from scenario_kit.model.results.incident_objects import list_involved
 from scenario_kit.trial.engine import noise
 from scenario_kit.trial.engine.context import TrialContext
 

@@ -19,7 +19,7 @@ from scenario_kit.lint.simulation.stages import build_stage
 from scenario_kit.model import App, Entity, Fault, Object, Severity
 from scenario_kit.model.kubernetes.difference import find_paths, get_at
 from scenario_kit.model.kubernetes.reference import WORKLOADS, identify_object
-from scenario_kit.model.results.involved import list_involved
+from scenario_kit.model.results.incident_objects import list_involved
 from scenario_kit.render.objects.load_settings import read_settings
 from scenario_kit.render.objects.lookup import look_up, read_spec
 

@@ -5,7 +5,7 @@ import pytest
 from scenario_kit.model import AlertExpectation, Change, Fault, Reference
 from scenario_kit.model.authored.fault import Entity
 from scenario_kit.model.authored.scenario import Expect, PropagationEdge
-from scenario_kit.model.results.involved import list_involved
+from scenario_kit.model.results.incident_objects import list_involved
 
 FAULT = Fault(
     name="f", type="t", version=1, target=Reference("Service", "catalog"), role="Cause", effect=(),

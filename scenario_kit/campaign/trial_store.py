@@ -13,13 +13,12 @@ import msgspec
 
 from scenario_kit.campaign.planning import concurrency
 from scenario_kit.campaign.planning.assumptions import draw_assumptions, vary_runbook
+from scenario_kit.campaign.planning.derived_names import derive_namespace, derive_trial_name
 from scenario_kit.campaign.planning.plans import (
     Plan,
     PlannedTrial,
     Resolve,
     build_trial_spec,
-    derive_namespace,
-    derive_trial_name,
 )
 from scenario_kit.campaign.results.result import TrialResult, complete_from_status
 from scenario_kit.changes import TRIAL_LABEL

@@ -6,7 +6,7 @@ import pytest
 from scenario_kit.campaign import QUICK, TRY, get_plan, plan_trials
 from scenario_kit.campaign.interventions import label_interventions
 from scenario_kit.campaign.interventions.persistence import add_restart
-from scenario_kit.campaign.planning.plans import derive_namespace, derive_trial_name
+from scenario_kit.campaign.planning.derived_names import derive_namespace, derive_trial_name
 from scenario_kit.catalog import Catalog, find_data_root
 from scenario_kit.errors import UsageError
 from scenario_kit.load import load_scenario

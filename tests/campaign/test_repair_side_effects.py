@@ -4,8 +4,13 @@ import msgspec
 import pytest
 
 from scenario_kit.campaign import QUICK, plan_trials
-from scenario_kit.campaign.interventions.repair_side_effects import add_side_effects, find_side_effects
-from scenario_kit.model import Change, Procedure, Solution
+from scenario_kit.campaign.interventions.repair_side_effects import (
+    add_side_effects,
+    find_own_repairs,
+    find_side_effects,
+)
+from scenario_kit.model import Change, Component, Entity, Procedure, Reference, Solution
+from scenario_kit.model.runtime.client import Client
 
 ANSWER, OTHER, THIRD = (
     {"patch": {"target": target, "type": "Merge", "patch": {"data": {"k": "x"}}}}
@@ -20,10 +25,13 @@ def changes(*documents):
 
 
 def build_repaired_runbook(runbook, *documents):
-    """The runbook in which the first cause of `a` is repaired like this."""
+    """The runbook in which the first cause of `a` is repaired like this, and `psql` runs in the pods of `web`."""
     fix = Procedure(use="Fix", name="a:0", solution=Solution(name="a:0", fixes=("a",), changes=changes(*documents)))
     kept = tuple(p for p in runbook.procedures if (p.use, p.name) != ("Fix", "a:0"))
-    return msgspec.structs.replace(runbook, procedures=(*kept, fix))
+    store = Component(name="db", workload=Reference.parse("Deployment/web"))
+    client = Client(name="psql", store="db", image="i", address="db:1", commands=())
+    app = msgspec.structs.replace(runbook.app, components=(store,), clients=(client,))
+    return msgspec.structs.replace(runbook, app=app, procedures=(*kept, fix))
 
 
 @pytest.mark.parametrize(
@@ -41,11 +49,12 @@ def build_repaired_runbook(runbook, *documents):
         ([REVOKE], [GRANT, RESTART], []),
         ([ANSWER, REVOKE], [ANSWER, GRANT], [GRANT]),
         ([ANSWER], [ANSWER, GRANT], []),
+        ([ANSWER, REVOKE], [ANSWER, RESTART], [RESTART]),
     ],
     ids=[
         "its own", "an artefact stays", "another object, too", "only another object", "a restart", "with a restart",
         "what the fault left alone", "taken back", "a command", "a command and a restart", "with a command",
-        "with a command of its own",
+        "with a command of its own", "a restart that undoes a command",
     ],
 )  # fmt: skip
 def test_repair_with_side_rollback_runs_separately(fault, runbook_of, made, fix, part):
@@ -75,3 +84,57 @@ def test_conjunctive_causes_are_each_repaired_without_the_other(fault, runbook_o
     assert find_side_effects(build_repaired_runbook(runbook, first)) == []
     (tried,) = find_side_effects(build_repaired_runbook(runbook, first, second))
     assert (tried.part.solution.changes, tried.others) == (changes(second), ())
+
+
+@pytest.mark.parametrize(
+    ("made", "fix", "own"),
+    [
+        ([ANSWER], [ANSWER], []),
+        ([ANSWER, RESTART], [ANSWER, RESTART], []),
+        ([ANSWER, OTHER], [ANSWER], []),
+        ([ANSWER, OTHER], [ANSWER, OTHER], [ANSWER]),
+        ([ANSWER, OTHER], [OTHER, ANSWER, RESTART], [ANSWER, RESTART]),
+        ([ANSWER, OTHER], [ANSWER, THIRD], []),
+        ([OTHER], [OTHER], []),
+        ([ANSWER, REVOKE], [ANSWER, GRANT], [ANSWER]),
+        ([ANSWER, REVOKE], [ANSWER, RESTART], [ANSWER]),
+        ([REVOKE], [GRANT, RESTART], []),
+        ([ANSWER, OTHER], [{"removeFault": {"fault": "a"}}], []),
+    ],
+    ids=[
+        "its own", "with a restart", "an artefact stays", "another object, too", "and a restart",
+        "an object that the fault left alone", "only another object", "with a command", "a restart of the store",
+        "by commands alone", "taken back",
+    ],
+)  # fmt: skip
+def test_repair_must_suffice_without_what_it_does_to_unlabelled_objects(fault, runbook_of, made, fix, own):
+    broken = msgspec.structs.replace(fault("a"), changes=changes(*made))
+    runbook = build_repaired_runbook(runbook_of(broken, solutions={"s": ["a"]}), *fix)
+    assert [each.part.solution.changes for each in find_own_repairs(runbook)] == ([changes(*own)] if own else [])
+    planned = {t.purpose: t for t in plan_trials(QUICK, runbook, 1)}
+    assert ("label-apart-1" in planned) == bool(own)
+    if own:
+        assert [(s.kind, s.use) for s in planned["label-apart-1"].steps[4:6]] == [
+            ("change", "Fix"),
+            ("expectCleared", "Fix"),
+        ]
+        assert add_side_effects(runbook).procedure("Fix", "a:0:apart").solution.changes == changes(*own)
+
+
+def test_what_a_job_did_may_need_a_repair_of_its_own(fault, runbook_of):
+    job = Reference.parse("CronJob.batch/tuner")
+    broken = msgspec.structs.replace(fault("a"), changes=changes(OTHER), entities=(Entity(ref=job),))
+    suspend = {"patch": {"target": str(job), "type": "Merge", "patch": {"spec": {"suspend": True}}}}
+    runbook = build_repaired_runbook(runbook_of(broken, solutions={"s": ["a"]}), suspend, OTHER)
+    assert find_own_repairs(runbook) == []
+    assert [each.part.solution.changes for each in find_side_effects(runbook)] == [changes(OTHER)]
+
+
+def test_objects_with_a_label_are_repaired_with_the_cause(fault, runbook_of):
+    both = fault("a", causes=2, join="Conjunctive")
+    first, second = (
+        {"patch": {"target": e.ref, "type": "Merge", "patch": {"data": {"k": "x"}}}} for e in both.entities
+    )
+    broken = msgspec.structs.replace(both, changes=changes(first, second))
+    runbook = build_repaired_runbook(runbook_of(broken, solutions={"s": ["a"]}), first, second)
+    assert find_own_repairs(runbook) == []

@@ -8,6 +8,7 @@ from scenario_kit.campaign.interventions.artefacts import Artefact
 from scenario_kit.campaign.interventions.label_interventions import CauseRepair, LeftOut
 from scenario_kit.campaign.interventions.persistence import Ending
 from scenario_kit.campaign.interventions.repair_side_effects import SideEffect
+from scenario_kit.campaign.planning.derived_names import derive_namespace, derive_trial_name
 from scenario_kit.campaign.planning.plans import (
     QUICK,
     STANDARD,
@@ -15,8 +16,6 @@ from scenario_kit.campaign.planning.plans import (
     PlannedTrial,
     build_trial_spec,
     count_users,
-    derive_namespace,
-    derive_trial_name,
     join_names,
     plan_trials,
     repeat,

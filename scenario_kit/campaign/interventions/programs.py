@@ -148,6 +148,12 @@ def fix_beside(each: SideEffect) -> tuple[TrialStep, ...]:
     return (*_START, *_BREAK, *steps, TrialStep(kind="expectStillFiring", use="Fix", name=each.part.name), *_END)
 
 
+def fix_apart(each: SideEffect) -> tuple[TrialStep, ...]:
+    """Build a trial of a repair without its changes to unlabelled objects, with all others repaired."""
+    steps = [*_build_fixes(each.others), TrialStep(kind="change", use="Fix", name=each.part.name)]
+    return (*_START, *_BREAK, *steps, TrialStep(kind="expectCleared", use="Fix", name=each.part.name), *_END)
+
+
 def undo_artefact(each: Artefact) -> tuple[TrialStep, ...]:
     """Build a trial that undoes only what a fault did to one unlabelled object: alerts must keep firing."""
     undone, left = (each.fault,), (each.fault,) if each.others else ()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final
 
@@ -17,7 +16,12 @@ from scenario_kit.campaign.interventions.decoys import (
     find_separate_decoys,
 )
 from scenario_kit.campaign.interventions.persistence import Ending, add_restart, list_endings
-from scenario_kit.campaign.interventions.repair_side_effects import BESIDE, add_side_effects, find_side_effects
+from scenario_kit.campaign.interventions.repair_side_effects import (
+    BESIDE,
+    add_side_effects,
+    find_own_repairs,
+    find_side_effects,
+)
 from scenario_kit.campaign.interventions.repairs import (
     build_single_solution,
     build_single_solutions,
@@ -30,7 +34,7 @@ from scenario_kit.errors import UsageError
 from scenario_kit.model import Procedure, Runbook, Scenario, TrialSpec, TrialStep, Value
 from scenario_kit.model.authored.alert_rule import find_slowest
 from scenario_kit.model.results.purpose import Purpose, PurposeKind
-from scenario_kit.model.results.trial import ClockMode
+from scenario_kit.model.results.trial import APART, ClockMode
 
 
 class PlannedTrial(Value, frozen=True, kw_only=True):
@@ -260,6 +264,10 @@ def _plan_interventions(runbook: Runbook, seed: int, *, scanned: bool) -> list[P
         (f"what the repair of {each.cause.entity} does to other objects resolves nothing", programs.fix_beside(each))
         for each in find_side_effects(runbook)
     ]
+    apart = [
+        (f"repairing only {each.cause.entity}, and no object without a label, resolves it", programs.fix_apart(each))
+        for each in find_own_repairs(runbook)
+    ]
     artefacts = [
         (
             f"undoing only what '{artefact.fault}' did to {artefact.entity} resolves nothing",
@@ -269,6 +277,7 @@ def _plan_interventions(runbook: Runbook, seed: int, *, scanned: bool) -> list[P
     ]
     endings = [(_describe_ending(ending), programs.end(ending)) for ending in list_endings(runbook)]
     planned += _plan_numbered(PurposeKind.LABEL_BESIDE, beside, seed + 60)
+    planned += _plan_numbered(PurposeKind.LABEL_APART, apart, seed + 70)
     planned += _plan_numbered(PurposeKind.LABEL_ARTEFACT, artefacts if ours else (), seed + 20)
     planned += _plan_numbered(PurposeKind.ENDING, endings if ours else (), seed + 90)
     for number, claim in enumerate(label_interventions.leave_one_out(ours), start=1):
@@ -354,26 +363,12 @@ def _compute_length(runbook: Runbook) -> int:
     return windows.quiet + find_slowest(runbook.rules) + windows.hold
 
 
-def derive_trial_name(scenario: str, planned: PlannedTrial, digest: str, plan: str) -> str:
-    """Return the deterministic name of a trial, by which an interrupted validation finds it again."""
-    identity = _shorten(f"{scenario}{digest}{plan}{planned.purpose}{planned.seed}")
-    return f"{scenario[:36].rstrip('-')}-{planned.purpose}-{identity}"
-
-
-def derive_namespace(app: str, unique: str) -> str:
-    """Return ``<app>-<4 characters>``, which reveals nothing about the scenario.
-
-    ``unique`` must differ in every run, even of the same trial: Prometheus still has series of earlier ones.
-    """
-    return f"{app}-{_shorten(unique)}"
-
-
 def build_trial_spec(planned: PlannedTrial, runbook: Runbook, plan: str, clock: ClockMode = "Virtual") -> TrialSpec:
     """Build the immutable spec of a trial, with its runbook."""
     if any(step.use == "Cheat" for step in planned.steps):
         cheated = any(step.kind == "expectUnresolved" for step in planned.steps)
         runbook = add_cheats(runbook) if cheated else add_restart(runbook)
-    if any(step.name.endswith(BESIDE) for step in planned.steps):
+    if any(step.name.endswith((BESIDE, APART)) for step in planned.steps):
         runbook = add_side_effects(runbook)
     if any(step.use == SHAM for step in planned.steps):
         runbook = add_rollout_control(runbook)
@@ -387,10 +382,3 @@ def build_trial_spec(planned: PlannedTrial, runbook: Runbook, plan: str, clock: 
         steps=planned.steps,
         resolved=runbook.pack(),
     )
-
-
-def _shorten(text: str) -> str:
-    # Letters only: the result is a valid label at any position.
-    value = int(hashlib.sha256(text.encode()).hexdigest(), 16)
-    letters = "bcdfghjklmnpqrstvwxz"
-    return "".join(letters[(value >> (8 * i)) % len(letters)] for i in range(4))

@@ -40,6 +40,9 @@ class Run(ClusterOperation, frozen=True, kw_only=True):
     def words(self) -> Sequence[str]:
         return self.command
 
+    def name_client(self) -> str:
+        return self.client
+
     def find_home(self, context: ChangeContext) -> str:
         return jobs.find_home(context, self.client)
 

@@ -14,8 +14,9 @@ from operators.access.trial_objects import delete_records
 from operators.scenario.environment import Environment, Settings
 from operators.scenario.trial_context import TrialCallbacks, build_context
 from scenario_kit.campaign.interventions.programs import build_handover
+from scenario_kit.campaign.planning.derived_names import derive_namespace
 from scenario_kit.campaign.planning.duration import estimate_trial, format_duration
-from scenario_kit.campaign.planning.plans import PlannedTrial, build_trial_spec, derive_namespace
+from scenario_kit.campaign.planning.plans import PlannedTrial, build_trial_spec
 from scenario_kit.catalog import Catalog
 from scenario_kit.cli.solving.incidents import PREFIX, PlayedIncident
 from scenario_kit.cli.solving.lab_traces import LabTraces

@@ -157,6 +157,10 @@ class ChangeOperation(Value, frozen=True, kw_only=True):
             return str(self.manifest.get("kind")), str(named.get("name") if isinstance(named, dict) else "")
         return None if self.ref is None else (self.ref.kind, self.ref.name)
 
+    def name_client(self) -> str:
+        """Return the client whose command it runs; empty if it runs none."""
+        return ""
+
     def count_replicas(self) -> int:
         """Return the maximum number of pods that it requests, or 0."""
         return 0

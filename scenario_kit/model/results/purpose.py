@@ -25,6 +25,7 @@ class PurposeKind(StrEnum):
     LABEL = "label"
     LABEL_REST = "label-rest"
     LABEL_BESIDE = "label-beside"
+    LABEL_APART = "label-apart"
     LABEL_ARTEFACT = "label-artefact"
     LEAVE_OUT = "leave-out"
     ENDING = "ending"
@@ -59,7 +60,13 @@ class Purpose(NamedTuple):
 _KINDS: Final = frozenset(PurposeKind)
 #: Trials that repair labelled causes, or all but these.
 LABEL_KINDS: Final = frozenset(
-    {PurposeKind.LABEL, PurposeKind.LABEL_REST, PurposeKind.LABEL_BESIDE, PurposeKind.LABEL_ARTEFACT}
+    {
+        PurposeKind.LABEL,
+        PurposeKind.LABEL_REST,
+        PurposeKind.LABEL_BESIDE,
+        PurposeKind.LABEL_APART,
+        PurposeKind.LABEL_ARTEFACT,
+    }
 )
 
 

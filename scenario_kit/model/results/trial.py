@@ -30,6 +30,9 @@ VALIDATION_LABEL: Final = f"{GROUP}/validation"
 #: Marks a trial that reaches beyond its app, and must run alone.
 ALONE_LABEL: Final = f"{GROUP}/alone"
 
+#: Suffix of the name of a fix that leaves out its changes to objects without a label.
+APART: Final = ":apart"
+
 StepKind = Literal[
     "deploy",
     "expectQuiet",

@@ -18,6 +18,7 @@ from scenario_kit.model import AlertHistory, Finding, TrialStep
 from scenario_kit.model.authored.fault import FAULT_GROUPS
 from scenario_kit.model.authored.scenario import LABELLED
 from scenario_kit.model.kubernetes.reference import make_object_reference
+from scenario_kit.model.results.trial import APART
 from scenario_kit.observe import symptoms
 from scenario_kit.observe.symptoms import list_unready
 from scenario_kit.trial.alerts.alert_steps import await_interval, choose_next_look, measure_served, pass_time
@@ -239,6 +240,11 @@ def _report_unresolved(
         subject = "the scenario is Benign, but does not end by itself"
         why = "a fault that needs intervention is an incident"
         fix = "choose the outcome Incident, or a fault that heals or expires"
+    elif step.use == "Fix" and step.name.endswith(APART):
+        subject = f"what the fault type does to repair {step.name.removesuffix(APART)} only ends the incident by also "
+        subject += "changing objects without a label"
+        why = "an object that must be repaired as well is a second cause"
+        fix = "label that object too, or let the `fix` of each cause change nothing else"
     elif step.use == "Fix" and _is_conjunctive(context):
         fix += ", or let the causes be Independent (causesJoin)"
     if new_alerts:

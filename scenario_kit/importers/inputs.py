@@ -5,18 +5,25 @@ Files are read, never executed, with limits on their number and size. Links to f
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
+
+import msgspec
 
 from scenario_kit.errors import AuthoringError, UsageError
 from scenario_kit.load.folders import list_below
 from scenario_kit.load.yaml.document import Positions, parse_all, read_text
+from scenario_kit.model import Finding
 
 #: Maximum number of files of an import, and bytes of a file.
 MAX_FILES: Final = 2_000
 MAX_BYTES: Final = 512 * 1024
 YAML_ENDINGS: Final = (".yaml", ".yml", ".json")
 PYTHON_ENDINGS: Final = (".py",)
+#: An expression or statement of a template engine (Helm, Jinja) that is not in quotes.
+_TEMPLATE: Final = re.compile(r"^\s*\{[%#]|^[^'\"]*(\{\{|\{%)")
 #: Folders without authored files.
 _IGNORED_FOLDERS: Final = (".git", ".venv", "__pycache__", "node_modules")
 
@@ -66,11 +73,28 @@ def parse_documents(file: InputFile) -> list[InputDocument]:
     """
     if file.error is not None:
         raise file.error
-    documents = parse_all(file.text, file.path)
+    try:
+        documents = parse_all(file.text, file.path)
+    except AuthoringError as error:
+        if (template := _name_template(file, error.findings)) is None:
+            raise
+        raise AuthoringError(f"{template.position}: {template.message}", [template], fix=template.fix) from error
     findings = [finding for document in documents for finding in document.findings]
     if findings:
         raise AuthoringError(f"{file.path}: the file cannot be read", findings)
     return [InputDocument(file.path, each.data, each.positions) for each in documents if each.data is not None]
+
+
+def _name_template(file: InputFile, findings: Sequence[Finding]) -> Finding | None:
+    """Report a template as such: what prevents its reading is nothing to correct in it. None if it is none."""
+    lines = file.text.splitlines()
+    for finding in findings:
+        at = finding.position
+        if at is not None and at.line <= len(lines) and _TEMPLATE.search(lines[at.line - 1]):
+            message = "the file is a template, and not YAML before it is rendered"
+            fix = "import what it renders to, such as the output of `helm template`"
+            return msgspec.structs.replace(finding, message=message, fix=fix)
+    return None
 
 
 def _read_of_folder(path: Path) -> InputFile:

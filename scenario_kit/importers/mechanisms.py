@@ -11,6 +11,9 @@ from scenario_kit.load.package_data import read_package_data
 from scenario_kit.model import FaultType
 from scenario_kit.model.base import Value, convert
 
+#: The fix where no fault corresponds to the input.
+CHOOSE_FAULT: Final = "choose a fault that `scenario-kit catalog faults` lists"
+
 
 class FieldRule(Value, frozen=True, kw_only=True):
     """The mapping of a field of another format: to a parameter, or refused unless it has an ``expected`` value."""
@@ -22,13 +25,14 @@ class FieldRule(Value, frozen=True, kw_only=True):
 
 
 class Mechanism(Value, frozen=True, kw_only=True):
-    """A mechanism of another format. Without a ``fault``, ``because`` is why there is none.
+    """A mechanism of another format. Without a ``fault``, ``because`` is why there is none, ``fix`` what to do.
 
     ``kind``, ``action`` and ``has`` (a required field) distinguish mechanisms of Chaos Mesh.
     """
 
     fault: str = ""
     because: str = ""
+    fix: str = CHOOSE_FAULT
     kind: str = ""
     action: str = ""
     has: str = ""

@@ -334,12 +334,74 @@ def test_only_registries_instantiate_problems(catalog: Catalog) -> None:
     text = (
         INPUTS["sregym"].read_text()
         + "\nLABELS = {'app': str(7), 'kind': Elsewhere}\n"
-        + "PROBLEMS = {'probe': Elsewhere}\n"
+        + "PROBLEMS = {'probe': Elsewhere, 'all': PROBLEM_NAMES, 'shop': Shop}\nclass Shop:\n    pass\n"
     )
     result = import_text("sregym", catalog, text, "p.py")
 
     unknown = [each.place for each in result.decisions if "not in the imported files" in each.reason]
     assert unknown == ["probe"]
+    assert decision(result, "all").reason == "PROBLEM_NAMES is a constant, and not the class of a problem"
+    assert decision(result, "shop").reason == "Shop is not the class of a problem"
+
+
+@pytest.mark.parametrize(
+    ("made", "app"),
+    [("BlueprintHotelReservation()", "BlueprintHotelReservation"), ("FleetCast(replicas=2)", "FleetCast")],
+)
+def test_app_that_the_catalogue_lacks_is_named(made: str, app: str, catalog: Catalog) -> None:
+    text = (
+        "class Retries(Problem):\n"
+        f"    def __init__(self):\n        super().__init__(app={made})\n        self.faulty_service = 'rpc'\n"
+        "    def inject_fault(self):\n        self.injector.inject_rpc_timeout(configmap=self.faulty_service)\n"
+    )
+    reason = decision(import_text("sregym", catalog, text, "p.py"), "Retries").reason
+    assert reason == f"the catalogue does not have the app {app}"
+
+
+@pytest.mark.parametrize(
+    ("format", "text", "reason", "fix"),
+    [
+        (
+            "krkn",
+            "kraken: {kubeconfig_path: ~/.kube/config}\n",
+            "this is the configuration of a krkn run",
+            "import the scenario files that it names",
+        ),
+        (
+            "chaos-mesh",
+            "apiVersion: chaos-mesh.org/v1alpha1\nkind: StatusCheck\nmetadata: {name: up}\nspec: {mode: Synchronous}\n",
+            "it injects nothing",
+            "write it into `expect.checks` of the draft",
+        ),
+        (
+            "litmus",
+            "apiVersion: litmuschaos.io/v1alpha1\nkind: ChaosEngine\nmetadata: {name: e}\n"
+            "spec: {appinfo: {applabel: app=cart, appns: otel-demo}, experiments: [{name: aws-az-chaos}]}\n",
+            "no fault is known for the experiment 'aws-az-chaos'",
+            "choose a fault that `scenario-kit catalog faults` lists",
+        ),
+    ],
+)
+def test_refusals_tell_what_to_do_instead(format: str, text: str, reason: str, fix: str, catalog: Catalog) -> None:
+    found = import_text(format, catalog, text).decisions
+    assert (reason, fix) in [(each.reason, each.fix) for each in found]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "metadata:\n  name: {{ .Values.name }}-chaos\n",
+        "{{- if .Values.enabled }}\nkind: PodChaos\n{{- end }}\n",
+        "{% for name in names %}\nkind: PodChaos\n{% endfor %}\n",
+    ],
+)
+def test_templates_are_refused_as_templates(text: str, catalog: Catalog) -> None:
+    files = [InputFile("chart.yaml", text), InputFile("other.yaml", "kind: PodChaos\n  name: x\n")]
+    refused = {each.position.path: each for each in run_import("chaos-mesh", files, catalog).decisions}
+
+    assert refused["chart.yaml"].reason == "the file is a template, and not YAML before it is rendered"
+    assert "helm template" in refused["chart.yaml"].fix
+    assert "template" not in refused["other.yaml"].reason
 
 
 def test_problem_levels_share_one_draft(catalog: Catalog) -> None:

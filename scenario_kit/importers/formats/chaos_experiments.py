@@ -20,11 +20,12 @@ MIN_PERIOD, MAX_PERIOD = 30, 1800
 _EVERY: Final = re.compile(r"@every\s+(\S+)")
 _MINUTES: Final = re.compile(r"\*(?:/([0-9]+))? \* \* \* \*")
 _ONE_SHOT: Final = ("pod-kill", "container-kill", "jvm-gc")
+_LEAVE_OUT: Final = "leave it out"
 #: Kinds of Chaos Mesh that inject nothing.
 _NOT_EXPERIMENTS: Final = {
-    "StatusCheck": "checks belong in `expect.checks`",
-    "RemoteCluster": "a trial has one cluster",
-    "PhysicalMachine": "it is a machine outside the cluster",
+    "StatusCheck": Mechanism(because="it injects nothing", fix="write it into `expect.checks` of the draft"),
+    "RemoteCluster": Mechanism(because="a trial has one cluster", fix=_LEAVE_OUT),
+    "PhysicalMachine": Mechanism(because="it is a machine outside the cluster", fix=_LEAVE_OUT),
 }
 _FRAMEWORK_FIELDS: Final = {
     "remoteCluster": "a trial has one cluster",
@@ -83,8 +84,8 @@ def map_experiment(context: ImportContext, spec: InputNode, kind: str) -> Mapped
         unknown = f"no fault corresponds to {kind}" + (
             f" with action '{text}'" if (text := spec.read_text("action")) else ""
         )
-        why = mechanism.because if mechanism else _NOT_EXPERIMENTS.get(kind, unknown)
-        spec.report_refusal(why, "choose a fault that `scenario-kit catalog faults` lists", spec)
+        known = mechanism or _NOT_EXPERIMENTS.get(kind, Mechanism(because=unknown))
+        spec.report_refusal(known.because, known.fix, spec)
         return MappedExperiment([], None)
     selection = read_selection(spec.find("selector"))
     app = context.finder.find_app(selection.namespaces, selection.names)

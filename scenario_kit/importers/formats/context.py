@@ -86,7 +86,7 @@ def map_mechanism(
 ) -> FaultIntent | None:
     """Map the fields below a node to a fault at an entity; report it and return None if there is no such fault."""
     if not mechanism.fault:
-        node.report_refusal(mechanism.because, "choose a fault that `scenario-kit catalog faults` lists")
+        node.report_refusal(mechanism.because, mechanism.fix)
         return None
     fault = context.catalog.fault(mechanism.fault)
     return FaultIntent(mechanism.fault, entity, node, map_fields(mechanism, node, fault) | dict(parameters))

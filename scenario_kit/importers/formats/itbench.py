@@ -18,7 +18,7 @@ from scenario_kit.importers.formats.context import (
 from scenario_kit.importers.formats.itbench_truth import compare_truth, is_truth, refuse_truth
 from scenario_kit.importers.inputs import InputFile
 from scenario_kit.importers.ledger import InputNode
-from scenario_kit.importers.mechanisms import ITBENCH
+from scenario_kit.importers.mechanisms import ITBENCH, Mechanism
 from scenario_kit.importers.targets import find_component
 from scenario_kit.model import App
 
@@ -118,8 +118,8 @@ def _map_injection(context: ImportContext, node: InputNode, app: App) -> list[Fa
         return _map_chaos(context, head, args)
     mechanism = ITBENCH.get(name)
     if mechanism is None or not mechanism.fault:
-        why = mechanism.because if mechanism else f"no fault is known for '{name}'"
-        node.refuse(why, "choose a fault that `scenario-kit catalog faults` lists")
+        unknown = mechanism or Mechanism(because=f"no fault is known for '{name}'")
+        node.refuse(unknown.because, unknown.fix)
         return []
     head.map(f"type: {mechanism.fault}")
     kind, target = args.read_text("kubernetesObject", "kind"), args.read_text("kubernetesObject", "metadata", "name")

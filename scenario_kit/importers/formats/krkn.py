@@ -21,7 +21,7 @@ from scenario_kit.importers.formats.context import (
 )
 from scenario_kit.importers.inputs import InputFile
 from scenario_kit.importers.ledger import InputNode
-from scenario_kit.importers.mechanisms import KRKN
+from scenario_kit.importers.mechanisms import CHOOSE_FAULT, KRKN
 from scenario_kit.importers.targets import find_component, parse_labels, read_pattern
 from scenario_kit.model import App
 
@@ -43,7 +43,6 @@ _FRAMEWORK_FIELDS: Final = {
     "exclude_label": "the fault acts on all pods of the workload",
     "force": "a setting of krkn that does not affect the incident",
 }
-_CHOOSE: Final = "choose a fault that `scenario-kit catalog faults` lists"
 _NAMES: Final = ("name_pattern", "pod_name", "target", "pvc_name")
 _NAMESPACES: Final = ("namespace", "namespace_pattern", "namespace_name")
 _LABELS: Final = ("label_selector", "pod_selector")
@@ -91,7 +90,7 @@ def _map_file(context: ImportContext, node: InputNode) -> _MappedFaults:
             return mapper(context, node)
     for key, name in _UNSUPPORTED_FORMS.items():
         if key in data:
-            node.refuse(KRKN[name].because, _CHOOSE)
+            node.refuse(KRKN[name].because, KRKN[name].fix)
             return []
     refuse_document(node, "a scenario of krkn")
     return []
@@ -114,7 +113,7 @@ def _map_plugin(context: ImportContext, plugin: InputNode) -> _MappedFaults:
     known = KRKN.get(name)
     plugin.refuse(
         known.because if known else f"no fault is known for '{name or 'an entry without id'}'",
-        _CHOOSE,
+        CHOOSE_FAULT,
     )
     return []
 
@@ -262,7 +261,7 @@ def _map_containers(context: ImportContext, node: InputNode) -> _MappedFaults:
         if "scenario" in data:
             name = str(data["scenario"])
             known = KRKN.get(name)
-            each.refuse(known.because if known else f"no fault is known for '{name}'", _CHOOSE)
+            each.refuse(known.because if known else f"no fault is known for '{name}'", CHOOSE_FAULT)
             continue
         if (head := each.find("name")) is not None:
             head.refuse("a fault is named by its type")

@@ -171,8 +171,8 @@ def _find_mechanism(name: str) -> Mechanism:
 
 def _refuse_experiment(node: InputNode) -> None:
     """Refuse an experiment that no fault corresponds to."""
-    because = _find_mechanism(node.read_text("name")).because
-    node.refuse(because, "choose a fault that `scenario-kit catalog faults` lists")
+    mechanism = _find_mechanism(node.read_text("name"))
+    node.refuse(mechanism.because, mechanism.fix)
 
 
 def _map_experiment(

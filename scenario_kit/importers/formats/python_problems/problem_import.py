@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
@@ -27,7 +28,7 @@ from scenario_kit.importers.formats.python_problems.source import (
 )
 from scenario_kit.importers.inputs import InputDocument, InputFile
 from scenario_kit.importers.ledger import InputNode
-from scenario_kit.importers.mechanisms import INJECTIONS, Mechanism
+from scenario_kit.importers.mechanisms import CHOOSE_FAULT, INJECTIONS, Mechanism
 from scenario_kit.importers.targets import find_app_name, find_component
 from scenario_kit.load.yaml.document import Positions
 from scenario_kit.model import App
@@ -35,8 +36,9 @@ from scenario_kit.model import App
 #: Attributes of a problem that hold its target or its flag.
 _TARGETS: Final = ("faulty_service", "faulty_deployment", "target_service", "service_name")
 _FLAGS: Final = ("feature_flag", "flag", "faulty_flag")
-_CHOOSE: Final = "choose a fault that `scenario-kit catalog faults` lists"
 _BY_HAND: Final = "if it matters, write it into the draft by hand"
+#: The name of a constant, as of a list of problems.
+_CONSTANT: Final = re.compile(r"[A-Z][A-Z0-9]*(_[A-Z0-9]+)+")
 _HARMLESS: Final = ("no_op", "noop")
 
 
@@ -79,8 +81,13 @@ def import_problems(context: ImportContext, files: Sequence[InputFile], form: Pr
         _import_problem(context, instance, problems, form, reported)
     _refuse_levels(context, problems, form)
     for instance in instances:
-        if instance.class_name not in classes:
-            note = SourceStatement(context.ledger, instance.path, instance.node, instance.id)
+        note = SourceStatement(context.ledger, instance.path, instance.node, instance.id)
+        if instance.class_name in classes:
+            if instance.class_name not in problems:
+                note.refuse(f"{instance.class_name} is not the class of a problem", "leave it out")
+        elif _CONSTANT.fullmatch(instance.class_name):
+            note.refuse(f"{instance.class_name} is a constant, and not the class of a problem", "leave it out")
+        else:
             note.refuse(
                 f"the class {instance.class_name} is not in the imported files", "import the folder that holds it"
             )
@@ -181,15 +188,15 @@ def _build_intent(
     mechanisms = _find_mechanisms(keys, instance.class_name, problem)
     for mechanism in mechanisms:
         if not mechanism.fault:
-            at.refuse(mechanism.because, _CHOOSE)
+            at.refuse(mechanism.because, mechanism.fix)
             continue
         intent.faults += _map_faults(context, problem, app, mechanism, at, node)
         intent.questions += [mechanism.because] if mechanism.because else []
     for key in keys if mechanisms else ():
         if len(keys) > 1 and key not in INJECTIONS and key not in GENERIC:
-            at.refuse(f"no fault is known for {key}", _CHOOSE)
+            at.refuse(f"no fault is known for {key}", CHOOSE_FAULT)
     if not mechanisms:
-        at.refuse(f"no fault is known for {', '.join(keys) or 'custom code'}", _CHOOSE)
+        at.refuse(f"no fault is known for {', '.join(keys) or 'custom code'}", CHOOSE_FAULT)
     return intent if intent.faults else None
 
 

@@ -20,7 +20,7 @@ from scenario_kit.importers.formats.python_problems.source import (
     has_no_effect,
     read_parameters,
 )
-from scenario_kit.importers.targets import find_app_name
+from scenario_kit.importers.targets import find_app_name, is_absent_app
 
 #: Calls that start an injection; the mechanism is their argument or part of their name.
 GENERIC: Final = ("_inject", "inject_fault", "inject")
@@ -147,7 +147,7 @@ def _read_statement(
         return
     for call in calls:  # super().__init__(app=HotelReservation())
         made = format_name(call.func).rpartition(".")[2]
-        if find_app_name(made, context.catalog.apps()) or made in ("SocialNetwork", "TrainTicket"):
+        if find_app_name(made, context.catalog.apps()) or is_absent_app(made):
             problem.apps.append(made)
     problem.notes.append((note, "Refused", "", "computed at run time; imports execute nothing"))
 

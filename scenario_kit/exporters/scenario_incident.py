@@ -16,6 +16,7 @@ from scenario_kit.load import find_scenario_files, load_scenario
 from scenario_kit.model import Runbook, Scenario
 from scenario_kit.model.authored.contamination_canary import CANARY, CANARY_KEY
 from scenario_kit.model.authored.scenario import API_VERSION
+from scenario_kit.render.faults.fault import fill_parameters
 from scenario_kit.render.scenarios.control_twin import build_control_twin
 from scenario_kit.render.scenarios.runbook import resolve
 from scenario_kit.scoring.entities.truth import IncidentTruth
@@ -26,6 +27,7 @@ class ScenarioIncident(NamedTuple):
     """A resolved scenario. ``number`` identifies it in formats that number incidents; it is a hash of the name.
 
     ``families`` maps each fault type to its family; ``own_faults`` are fault types defined beside the scenario.
+    ``parameters`` are those of each fault by its name, with defaults.
     """
 
     scenario: Scenario
@@ -35,6 +37,7 @@ class ScenarioIncident(NamedTuple):
     folder: Path
     families: dict[str, str]
     own_faults: tuple[str, ...]
+    parameters: dict[str, dict[str, Any]]
 
     @property
     def name(self) -> str:
@@ -94,9 +97,15 @@ def _read(file: Path, catalog: Catalog) -> ScenarioIncident:
     number = int(hashlib.sha256(scenario.name.encode()).hexdigest(), 16) % 1_000_000
     types = list(dict.fromkeys(use.type for use in spec.faults))
     families = {name: catalog.fault(name, file.parent).family for name in types}
+    parameters = {
+        use.name: fill_parameters(
+            catalog.fault(use.type, file.parent), use, runbook.app, runbook.objects, runbook.namespace
+        )
+        for use in spec.faults
+    }
     known = {*catalog.faults()}
     own = tuple(name for name in types if name not in known)
-    return ScenarioIncident(scenario, runbook, truth, number, file.parent, families, own)
+    return ScenarioIncident(scenario, runbook, truth, number, file.parent, families, own, parameters)
 
 
 def note_own_faults(incident: ScenarioIncident) -> list[str]:

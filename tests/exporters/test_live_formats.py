@@ -301,20 +301,21 @@ def test_features_missing_in_itbench_are_noted(tmp_path: Path, capsys: pytest.Ca
     notes = json.loads(capsys.readouterr().out)["notes"]
     assert "has no scenario.yaml: ITBench has no app hotel-reservation" in notes[0]
     assert "ITBench has no injection for the fault type network-policy-deny-egress (books-policy)" in notes[1]
-    assert json.loads((tmp_path / "itbench" / "index.json").read_text()) == []
-    assert len(list((tmp_path / "itbench").glob("scenario_*/ground_truth.yaml"))) == 2
+    assert not (tmp_path / "itbench" / "indexes").exists()
+    assert len(list((tmp_path / "itbench").glob("scenario_*/groundtruth.yaml"))) == 2
 
 
 def test_itbench_export_round_trips(exported: Path, tmp_path: Path) -> None:
     """Truths by our reader of ITBench, scenarios by our importer: the same roots, fault and target."""
     folder = exported / "itbench"
-    index = {each["description"]: each for each in json.loads((folder / "index.json").read_text())}
+    records = [json.loads(path.read_text()) for path in (folder / "indexes" / "scenarios").glob("*.json")]
+    index = {each["description"]: each for each in records}
     spec = load_scenario(SCENARIOS / "cart-scaled-to-zero" / "scenario.yaml").scenario.spec
     record = index[spec.title]
     assert record["complexity"] in ("low", "medium", "high")
     assert record["alerts"] == ["HighRequestErrorRate"]
     place = folder / f"scenario_{record['id']}"
-    for name in ("ground_truth.yaml", "ground_truth_v2.yaml"):
+    for name in ("groundtruth.yaml", "groundtruth_v1.yaml"):
         truth = read_truths(place / name)[0].truth
         roots = [(g.namespace, g.kind, g.names) for g in truth.groups if g.root]
         assert roots == [("otel-demo", "Deployment", ("cart",))]
@@ -325,6 +326,38 @@ def test_itbench_export_round_trips(exported: Path, tmp_path: Path) -> None:
     payment = index[load_scenario(SCENARIOS / "payment-pod-failure" / "scenario.yaml").scenario.spec.title]
     (use,) = drafts[f"scenario-{payment['id']}"].faults
     assert (use.type, use.target) == ("pod-failure", "Deployment/payment")
+
+
+@pytest.mark.parametrize(
+    ("scenario", "injection", "expected"),
+    [
+        # Required by ITBench's schema, although the scenario leaves it to the fault's default.
+        ("baskets-forgotten", "valkey-workload-out-of-memory", {"container": {"name": "valkey-cart"}}),
+        (
+            "shipping-quote-address-wrong",
+            "modified-kubernetes-workload-container-environment-variable",
+            {"container": {"name": "shipping", "env": {"name": "QUOTE_ADDR", "value": "http://quotes:8080"}}},
+        ),
+        ("cart-scaled-to-zero", "scaled-to-zero-kubernetes-workload", {}),
+    ],
+)
+def test_injections_have_the_arguments_that_itbench_requires(
+    scenario: str, injection: str, expected: dict[str, Any], tmp_path: Path
+) -> None:
+    assert run(["export", "itbench", str(SCENARIOS / scenario), "--out", str(tmp_path)]) == 0
+    (path,) = (tmp_path / "itbench" / "indexes" / "scenarios").glob("*.json")
+    made = json.loads(path.read_text())["disruptions"][0]["injections"][0]
+    assert made["id"] == injection
+    assert {key: value for key, value in made["args"].items() if key != "kubernetesObject"} == expected
+
+
+def test_truths_of_itbench_name_the_api_version_and_each_alert_once(tmp_path: Path) -> None:
+    assert run(["export", "itbench", str(SCENARIOS / "cart-scaled-to-zero"), "--out", str(tmp_path)]) == 0
+    (path,) = (tmp_path / "itbench").glob("scenario_*/groundtruth.yaml")
+    spec = yaml.safe_load(path.read_text())["spec"]
+    metadata = {"name": "cart", "namespace": "otel-demo"}
+    assert spec["entities"] == [{"apiVersion": "apps/v1", "kind": "Deployment", "metadata": metadata}]
+    assert spec["alerts"] == [{"name": "HighRequestErrorRate", "labels": {}}]
 
 
 @pytest.mark.parametrize("kind", ["aiopslab", "sregym", "itbench"])

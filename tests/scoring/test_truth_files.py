@@ -190,3 +190,18 @@ def test_scenario_of_ours(tmp_path: Path) -> None:
     assert decide(placed, "other/Deployment/ad")[0].verdict == "Unmatched"
     assert decide(placed, "shop/Deployment/ad")[0].verdict == "RootCause"
     assert reread(build_truth_v1(placed)).edges[0].source == "Deployment/ad"
+
+
+def test_folders_of_itbench_have_two_versions_of_which_the_fuller_one_counts(tmp_path: Path) -> None:
+    roots = {"entities": [{"apiVersion": "v1", "kind": "Service", "metadata": {"name": "web", "namespace": "shop"}}]}
+    second = {"apiVersion": "itbench.io/v2", "kind": "GroundTruth", "metadata": {"name": "scenario-7"}, "spec": roots}
+    folder = tmp_path / "scenario_7"
+    folder.mkdir()
+    (folder / "groundtruth.yaml").write_text(yaml.safe_dump(second))
+    assert [group.names for group in read_truths(tmp_path)[0].truth.groups] == [("web",)]
+
+    groups = [{"id": "db", "kind": "Pod", "name": "db-0", "root_cause": True}, {"id": "web", "kind": "Service"}]
+    first = {"apiVersion": "itbench.io/v1", "kind": "GroundTruth", "spec": {"groups": groups}}
+    (folder / "groundtruth_v1.yaml").write_text(yaml.safe_dump(first))
+    (loaded,) = read_truths(tmp_path)
+    assert (loaded.truth.incident, [group.id for group in loaded.truth.groups]) == ("7", ["db", "web"])

@@ -1,4 +1,7 @@
-"""ITBench scenarios, ground truths (v1 and v2) and index (https://github.com/itbench-hub/ITBench)."""
+"""ITBench scenarios, ground truths (v1 and v2) and index (https://github.com/itbench-hub/ITBench).
+
+Names of files and fields are those of commit 8949d5b2 (2026-08-19).
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,10 @@ from scenario_kit.exporters.scenario_incident import ScenarioIncident
 from scenario_kit.importers.mechanisms import ITBENCH
 from scenario_kit.model import Fault, Object
 from scenario_kit.model.authored.scenario import FaultUse
+from scenario_kit.model.kubernetes.pod_template import list_containers
 from scenario_kit.model.kubernetes.reference import Reference
+from scenario_kit.schema.chaos import list_kinds as list_chaos_kinds
+from scenario_kit.schema.object_types.kubernetes import list_versions
 from scenario_kit.scoring.files.itbench_truth import build_truth_v1, build_truth_v2
 from scenario_kit.scoring.graph.propagation import list_paths
 from scenario_kit.scoring.matching.matcher import build_truth_index
@@ -23,6 +29,26 @@ FOLDER_NAME: Final = "itbench"
 _CHAOS: Final = "scheduled-chaos-mesh-experiment"
 #: ITBench's names of its apps, in a scenario and in the index, by the app's name in the catalogue.
 _APPS: Final = {"otel-demo": ("opentelemetryDemo", "opentelemetry-demo"), "bookinfo": ("bookInfo", "book-info")}
+#: Arguments that the schemas of injections require, beside the object (`schemas/json/faults`).
+_REQUIRED: Final = {
+    **dict.fromkeys(
+        (
+            "insufficient-kubernetes-workload-container-resources", "invalid-kubernetes-workload-container-command",
+            "nonexistent-kubernetes-workload-container-image",
+            "nonexistent-kubernetes-workload-persistent-volume-claim",
+            "unsupported-architecture-kubernetes-workload-container-image", "valkey-workload-changed-password",
+            "valkey-workload-out-of-memory",
+        ),
+        ("container.name",),
+    ),
+    "modified-kubernetes-workload-container-environment-variable": (
+        "container.name", "container.env.name", "container.env.value",
+    ),
+    "kubernetes-api-server-request-surge": ("loadGenerator.options.requestsPerSecond",),
+    "modified-target-port-kubernetes-service": ("targetPort",),
+    "opentelemetry-demo-feature-flag": ("flag.name", "flag.state"),
+    "traffic-denying-istio-gateway-authorization-policy": ("httpMethods",),
+}  # fmt: skip
 
 
 class InjectionGroup(NamedTuple):
@@ -33,24 +59,23 @@ class InjectionGroup(NamedTuple):
 
 
 def build_itbench_scenarios(incidents: Sequence[ScenarioIncident]) -> list[ExportedFolder]:
-    """Build one folder: ``scenario_<number>/`` for each incident, and ``index.json``.
+    """Build one folder: ``scenario_<number>/`` and ``indexes/scenarios/<number>.json`` for each incident.
 
     If ITBench lacks a fault or the app of a scenario, only its truths are exported, with a note.
     """
     files: dict[str, ExportedFile] = {}
-    index, notes = [], []
+    notes = []
     for each in incidents:
         place, group = f"scenario_{each.number}", build_injections(each)
-        for name, document in (("ground_truth", build_truth_v1(each.truth)), ("ground_truth_v2", _build_v2(each))):
+        for name, document in (("groundtruth_v1", build_truth_v1(each.truth)), ("groundtruth", _build_v2(each))):
             document["metadata"] = {"name": f"scenario-{each.number}"}
             files[f"{place}/{name}.yaml"] = _render_yaml(document)
         if group.missing:
             notes.append(f"{each.name}: {place} has no scenario.yaml: {'; '.join(group.missing)}")
         else:
             files[f"{place}/scenario.yaml"] = _render_yaml(_build_scenario(each, group))
-            index.append(_describe(each, group))
-    text = json.dumps(sorted(index, key=lambda record: int(record["id"])), indent=2, ensure_ascii=False) + "\n"
-    files["index.json"] = ExportedFile(text)
+            text = json.dumps(_describe(each, group), indent=2, ensure_ascii=False) + "\n"
+            files[f"indexes/scenarios/{each.number}.json"] = ExportedFile(text)
     return [ExportedFolder(FOLDER_NAME, files, notes=tuple(notes))]
 
 
@@ -61,14 +86,16 @@ def build_injections(incident: ScenarioIncident) -> InjectionGroup:
     rendered = {fault.name: fault for fault in incident.runbook.faults}
     injections = []
     for use in spec.faults:
-        built = _build_injection(use, rendered[use.name], incident.runbook.app.namespace)
+        built = _build_injection(use, rendered[use.name], incident)
         injections += built
         if not built:
             missing.append(f"ITBench has no injection for the fault type {use.type} ({use.name})")
     return InjectionGroup([] if missing else injections, tuple(missing))
 
 
-def _build_injection(use: FaultUse, fault: Fault, namespace: str) -> list[dict[str, Any]]:
+def _build_injection(use: FaultUse, fault: Fault, incident: ScenarioIncident) -> list[dict[str, Any]]:
+    """Build the injection of a fault, with the arguments that it sets or that ITBench requires."""
+    namespace, parameters = incident.runbook.app.namespace, incident.parameters[use.name]
     if fault.experiments:
         return [_schedule(experiment, namespace) for experiment in fault.experiments]
     known = next((name for name, mechanism in ITBENCH.items() if mechanism.fault == use.type), "")
@@ -81,17 +108,31 @@ def _build_injection(use: FaultUse, fault: Fault, namespace: str) -> list[dict[s
             "metadata": {"name": target.name, "namespace": namespace},
         }
     }  # fmt: skip
+    required = _REQUIRED.get(known, ())
     for path, rule in ITBENCH[known].fields.items():
-        if rule.parameter in use.parameters:
-            _put(args, path.split("."), use.parameters[rule.parameter])
+        if rule.parameter in use.parameters or (path in required and rule.parameter in parameters):
+            _put(args, path.split("."), parameters[rule.parameter])
+        elif path in required and path == "container.name":
+            _put(args, path.split("."), _find_container(use.target, incident))
     return [{"id": known, "args": args}]
 
 
+def _find_container(target: Reference, incident: ScenarioIncident) -> str:
+    """Return the container on which a fault of a workload acts by default: the first one."""
+    workload = next(
+        obj for obj in incident.runbook.objects
+        if (obj["kind"], obj["metadata"]["name"]) == (target.kind, target.name)
+    )  # fmt: skip
+    return str(list_containers(workload)[0]["name"])
+
+
 def _find_api_version(target: Reference) -> str:
-    """Return the API version of a target's kind; kinds not listed are of their own group's v1, or the core group."""
-    groups = {"Deployment": "apps/v1", "StatefulSet": "apps/v1", "DaemonSet": "apps/v1", "CronJob": "batch/v1"}
-    groups |= {"HorizontalPodAutoscaler": "autoscaling/v2", "NetworkPolicy": "networking.k8s.io/v1"}
-    return groups.get(target.kind, f"{target.group}/v1" if target.group else "v1")
+    """Return the API version of a target's kind: the one that Kubernetes prefers, or the v1 of its own group."""
+    if target.group:
+        return f"{target.group}/v1"
+    if target.kind in list_chaos_kinds():
+        return "chaos-mesh.org/v1alpha1"
+    return next(iter(list_versions(target.kind)), "v1")
 
 
 def _put(document: dict[str, Any], path: Sequence[str], value: Any) -> None:
@@ -123,6 +164,9 @@ def _build_scenario(incident: ScenarioIncident, group: InjectionGroup) -> dict[s
 
 def _build_v2(incident: ScenarioIncident) -> dict[str, Any]:
     document = build_truth_v2(incident.truth)
+    for entity in document["spec"]["entities"]:
+        kind = Reference(entity["kind"], entity["metadata"]["name"])
+        entity.update({"apiVersion": _find_api_version(kind), **{key: entity.pop(key) for key in tuple(entity)}})
     document["spec"]["solutions"] = _list_solutions(incident)
     return document
 

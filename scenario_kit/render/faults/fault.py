@@ -79,6 +79,19 @@ def render_fault(
     return msgspec.structs.replace(rendered, digest=digest_of(_select_causal(fault_type, use, known)))
 
 
+def fill_parameters(
+    fault_type: FaultType, use: FaultUse, app: App, objects: Sequence[Object], namespace: str
+) -> dict[str, Any]:
+    """Return the parameters that a fault of a scenario has, with those that it leaves to their defaults.
+
+    Raises:
+        AuthoringError: as ``render_fault``, for the target and the parameters.
+    """
+    target = _resolve_target(fault_type, use, app, objects, namespace)
+    scope = Scope(app, objects, namespace, "", use.name, target, _build_load({}), use.parameters)
+    return resolve_parameters(fault_type, use, scope)
+
+
 def _describe_fault(fault_type: FaultType, use: FaultUse) -> str:
     return f"fault '{use.name}' ({fault_type.name})"
 

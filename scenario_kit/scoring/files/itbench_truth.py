@@ -43,7 +43,7 @@ def build_truth_v1(truth: IncidentTruth) -> dict[str, Any]:
             {"source": edge.source, "target": edge.target, "condition": edge.condition, "effect": edge.effect}
             for edge in truth.edges
         ],
-        "alerts": [{"id": name} for name in truth.alerts],
+        "alerts": [{"id": name} for name in dict.fromkeys(truth.alerts)],
     }
     return {"apiVersion": V1, "kind": "GroundTruth", "metadata": {"name": truth.incident}, "spec": spec}
 
@@ -57,7 +57,7 @@ def build_truth_v2(truth: IncidentTruth) -> dict[str, Any]:
         {"kind": group.kind, "metadata": {"name": name} | ({"namespace": group.namespace} if group.namespace else {})}
         for group in truth.groups if group.root for name in group.names
     ]  # fmt: skip
-    spec = {"alerts": [{"name": name, "labels": {}} for name in truth.alerts], "entities": entities}
+    spec = {"alerts": [{"name": name, "labels": {}} for name in dict.fromkeys(truth.alerts)], "entities": entities}
     return {"apiVersion": V2, "kind": "GroundTruth", "metadata": {"name": truth.incident}, "spec": spec}
 
 

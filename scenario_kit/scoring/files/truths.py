@@ -19,8 +19,13 @@ from scenario_kit.scoring.files.itbench_truth import is_itbench_truth, read_itbe
 from scenario_kit.scoring.files.source import Source, parse_source, read_lines, read_source
 from scenario_kit.scoring.scores.problems import find_truth_problems
 
-#: File names of the ground truth in a folder, in order of preference.
-TRUTH_FILES: Final = tuple(f"{name}.{kind}" for name in ("ground_truth", "gt") for kind in ("yaml", "yml", "json"))
+#: File names of the ground truth in a folder, in order of preference. ITBench (commit 8949d5b2, 2026-08-19) has two in
+#: each folder: version 1 also has propagations, version 2 (`groundtruth`) lists the roots alone.
+TRUTH_FILES: Final = tuple(
+    f"{name}.{kind}"
+    for name in ("ground_truth", "groundtruth_v1", "groundtruth", "gt")
+    for kind in ("yaml", "yml", "json")
+)
 LIST_FILE: Final = "ground_truths.json"
 #: What a snapshot of this kit says beside ITBench's truth, which cannot say that nothing is broken.
 OWN_FILE: Final = "scenario_truth.json"

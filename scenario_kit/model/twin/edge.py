@@ -174,7 +174,8 @@ class Edge(Value, frozen=True, kw_only=True):
     connection_error_text: Annotated[
         str,
         describe(
-            "What the caller says of a call without a connection, in place of its client library's words.",
+            "What the caller says of a call without a connection, in place of its client library's words; `{cause}` is "
+            "replaced by these.",
             group="Failures",
         ),
     ] = ""

@@ -6,7 +6,7 @@ from typing import get_args
 
 import pytest
 
-from scenario_kit.lab.twin.client_errors.by_language import describe_cause
+from scenario_kit.lab.twin.client_errors.by_language import describe_cause, describe_request
 from scenario_kit.lab.twin.client_errors.words import CLIENTS, DIALECTS
 from scenario_kit.lab.twin.outcome import ConnectionOutcome
 from scenario_kit.model.twin.address import Protocol
@@ -115,3 +115,21 @@ def test_store_refusal_names_the_command() -> None:
         describe_cause("go", ConnectionOutcome.AUTHENTICATION_FAILED, "mongodb", command="find")
         == "(Unauthorized) command find requires authentication"
     )
+
+
+@pytest.mark.parametrize(
+    ("client", "outcome", "route", "expected"),
+    [
+        (("go", "http"), ConnectionOutcome.CONNECTION_REFUSED, "POST /ship", 'Post "http://web:80/ship": words'),
+        (("go", "http"), ConnectionOutcome.DNS_TIMEOUT, "GET /", 'Get "http://web:80/": words'),
+        (("go", "http"), ConnectionOutcome.CONNECTION_RESET, "DELETE /a/{id}", 'Delete "http://web:80/a/{id}": words'),
+        (("go", "http"), ConnectionOutcome.ERROR_RESPONSE, "POST /ship", "words"),  # a status is no error
+        (("go", "http"), ConnectionOutcome.CONNECTION_REFUSED, "ship", "words"),  # no route is known
+        (("go", "grpc"), ConnectionOutcome.CONNECTION_REFUSED, "POST /ship", "words"),
+        (("python", "http"), ConnectionOutcome.CONNECTION_REFUSED, "POST /ship", "words"),
+    ],
+)
+def test_go_names_the_request_that_failed(
+    client: tuple[str, str], outcome: ConnectionOutcome, route: str, expected: str
+) -> None:
+    assert describe_request(client, outcome, "http://web:80", route, "words") == expected

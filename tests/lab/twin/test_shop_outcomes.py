@@ -243,6 +243,32 @@ def test_flag_answers_in_its_own_words(
     assert any(spoken in line.text for line in shop.logs if line.container == "frontend")
 
 
+@pytest.mark.parametrize(
+    ("down", "container", "spoken"),
+    [
+        # quoteShipping and sendOrderConfirmation: the client names the request, the program what it was for.
+        (
+            "shipping",
+            "frontend",
+            'shipping quote failure: failed POST to shipping service: Post "http://shipping:8080/get-quote": dial tcp ',
+        ),
+        (
+            "email",
+            "checkout",
+            'failed POST to email service: Post "http://email:8080/send_order_confirmation": dial tcp ',
+        ),
+        ("quote", "frontend", "shipping quote failure: failed POST to email service: expected 200, got 500"),
+    ],
+)
+def test_failed_request_is_reported_as_the_code_does(
+    cluster: Callable[..., TwinCluster], down: str, container: str, spoken: str
+) -> None:
+    shop = cluster(warm=60.0)
+    shop.scale(down, 0)
+    shop.run(180.0)
+    assert any(spoken in line.text for line in shop.logs if line.container == container)
+
+
 def test_product_that_fails_is_the_same_for_all_calls_of_a_request(cluster: Callable[..., TwinCluster]) -> None:
     """One of ten products: an order of it fails at checkout (prepOrderItems), and no other does afterwards."""
     shop = cluster(warm=60.0)

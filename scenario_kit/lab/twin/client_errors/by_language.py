@@ -38,6 +38,29 @@ _WRAPPED: Mapping[str, str] = {
 }
 
 
+#: Outcomes that Go's HTTP client returns as errors of the request.
+_OF_REQUESTS = UNREACHED | {
+    ConnectionOutcome.CALL_CANCELED,
+    ConnectionOutcome.CONNECTION_RESET,
+    ConnectionOutcome.DEADLINE_EXCEEDED,
+    ConnectionOutcome.TLS_MISMATCH,
+}
+
+#: A span that is named after a method and a route.
+_ROUTE = re.compile(r"(?P<method>[A-Z]+) (?P<path>/\S*)$")
+
+
+def describe_request(client: tuple[str, str], outcome: ConnectionOutcome, url: str, route: str, words: str) -> str:
+    """Return a client's message for a failed request, by language and protocol, around that of its transport.
+
+    Go's HTTP client puts method and URL before it (``url.Error``); its instrumentation, below, sees the transport's.
+    """
+    found = _ROUTE.fullmatch(route)
+    if client != ("go", "http") or outcome not in _OF_REQUESTS or found is None:
+        return words
+    return f'{found["method"].capitalize()} "{url}{found["path"]}": {words}'
+
+
 def describe_failure(failure: str, reason: str) -> str:
     """Return the error of a failed operation as callers see it: its own text with the reason, or one with a code."""
     return reason if _CODED.match(reason) else failure.replace("{cause}", reason)

@@ -10,6 +10,7 @@ from scenario_kit.lab.twin.client_errors.by_language import (
     describe_answer,
     describe_cause,
     describe_failure,
+    describe_request,
 )
 from scenario_kit.lab.twin.network.calls import CallBatch
 from scenario_kit.lab.twin.network.connections import Link, LinkKey
@@ -153,25 +154,25 @@ class SpanRecorder:
             ip, port = (lane.target.ip, lane.port) if lane and lane.target else ("", 0)
             if lane is None and outcome == ConnectionOutcome.CONNECTION_REFUSED:
                 words = _BROKEN
-        text = (
-            words
-            or (edge.connection_error_text if outcome in UNCONNECTED else "")
-            or describe_cause(
-                dialect,
-                outcome,
-                edge.product or edge.protocol,
-                host=address.host,
-                port=port,
-                ip=ip,
-                user=address.user,
-                database=address.desired,
-                table=node.operation.model.table.rpartition(".")[2],
-                command=node.operation.name,
-                name=edge.name,
-            )
+        wrapped = edge.connection_error_text if outcome in UNCONNECTED and not words else ""
+        text = words or describe_cause(
+            dialect,
+            outcome,
+            edge.product or edge.protocol,
+            host=address.host,
+            port=port,
+            ip=ip,
+            user=address.user,
+            database=address.desired,
+            table=node.operation.model.table.rpartition(".")[2],
+            command=node.operation.name,
+            name=edge.name,
         )
         text = text.replace("500", str(ended)) if isinstance(ended, int) else text
-        self._span_buffer.note(outcome.value, text, times)
+        self._span_buffer.note(outcome.value, wrapped if wrapped and "{cause}" not in wrapped else text, times)
+        url = f"http{'s' * address.tls}://{address.host}:{address.port}"
+        text = describe_request((dialect, edge.protocol), outcome, url, node.operation.model.span, text)
+        text = wrapped.replace("{cause}", text) or text
         if node.step.cause_text:
             self._said[caller.key] = node.step.cause_text.replace("{cause}", text)
         if not node.log:

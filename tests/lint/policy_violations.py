@@ -225,6 +225,15 @@ def add_effect_query(expr: str) -> list[Edit]:
     return [Put(("effect", 1), {"query": {"expr": expr, "is": "Equal", "value": 0}})]
 
 
+def build_schedule() -> dict[str, Any]:
+    """A Schedule of packet loss in the target's pods."""
+    selector = {"namespaces": ["{{ target.namespace }}"], "labelSelectors": "{{ pod_selector(target) }}"}
+    body = {"action": "loss", "mode": "all", "loss": {"loss": "100"}, "selector": selector, "duration": "55m"}
+    spec = {"schedule": "@every 5h", "type": "NetworkChaos", "networkChaos": body}
+    about = {"apiVersion": "chaos-mesh.org/v1alpha1", "kind": "Schedule", "metadata": {"name": "{{ neutral('net') }}"}}
+    return {**about, "spec": {**spec, "historyLimit": 1, "concurrencyPolicy": "Forbid"}}
+
+
 RBAC = {"apiVersion": "rbac.authorization.k8s.io/v1", "metadata": {"name": "{{ neutral('view') }}"}}
 #: Edits of the good fault. Every rule that judges faults has one.
 FAULTS: dict[str, list[Edit]] = {
@@ -315,6 +324,10 @@ FAULTS: dict[str, list[Edit]] = {
         metadata={"name": "{{ neutral('batch') }}", "annotations": {"cloud.example.com/open": "true"}},
     ),
     "SK239": [Put(("exceptions",), [{"allow": "PodSecurity", "because": "It may be of use"}])],
+    "SK404": [
+        Put(("changes", 2), {"chaos": build_schedule()}),
+        Put(("requires",), ["real-data-plane", "chaos-mesh", "chaos-daemon", "netem"]),
+    ],
     "SK413": [Put(("solutions", 0, "changes", 0), {"removeFault": {"fault": "{{ fault }}"}})],
     "SK414": [Drop(("mitigation",))],
     "SK304": [Put(("changes", 1, "patch", "patch"), {"spec": {"selector": "{{ object.spec.selector }}"}})],

@@ -175,6 +175,46 @@ def test_unlabelled_cause_of_a_fault_is_reported(labels: list[str], reported: in
     assert len(list_messages(path, "SK404")) == reported
 
 
+CRON = {
+    "apiVersion": "batch/v1",
+    "kind": "CronJob",
+    "metadata": {"name": "{{ neutral('batch') }}"},
+    "spec": {"schedule": "0 5 * * *", "suspend": True, "jobTemplate": {"spec": {"template": {"spec": {}}}}},
+}
+DELAY = {
+    "apiVersion": "chaos-mesh.org/v1alpha1",
+    "kind": "Schedule",
+    "metadata": {"name": "{{ neutral('batch') }}"},
+    "spec": {"schedule": "@every 5h", "type": "NetworkChaos", "networkChaos": {"action": "delay", "mode": "all"}},
+}
+
+
+@pytest.mark.parametrize(
+    ("change", "role", "reported"),
+    [
+        ({"create": CRON}, "Artefact", True),
+        ({"create": CRON}, "Victim", True),
+        ({"create": CRON}, "Cause", False),
+        ({"create": CRON}, "", True),
+        ({"chaos": DELAY}, "Artefact", True),
+        ({"chaos": DELAY}, "Cause", False),
+        ({"create": {**CRON, "kind": "Job"}}, "Artefact", False),
+    ],
+)
+def test_what_acts_again_later_is_a_cause(change: dict[str, Any], role: str, reported: bool, tmp_path: Path) -> None:
+    kind = next(iter(change.values()))["kind"]
+    group = {"Schedule": "chaos-mesh.org"}.get(kind, "batch")
+    fault = build_scaling_fault()
+    fault["changes"].append(change)
+    if role:
+        named = {"ref": f"{kind}.{group}/{{{{ neutral('batch') }}}}", "generated": True, "role": role}
+        fault["entities"].append(
+            {**named, **({"fix": [{"delete": {"target": named["ref"]}}]} if role == "Cause" else {})}
+        )
+    path = scenario(lambda spec: None, tmp_path, fault)
+    assert any("acts again and again" in message for message in list_messages(path, "SK404")) == reported
+
+
 def test_missing_solution_describes_its_fault(tmp_path):
     def quota(spec: Spec) -> None:
         spec["faults"].append({"name": "cap", "type": "resource-quota-exceeded", "target": "Deployment/quote"})

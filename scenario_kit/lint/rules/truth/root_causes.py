@@ -5,18 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from scenario_kit.lint.context.affected_objects import touches
+from scenario_kit.lint.context.catalog_context import FaultCase
 from scenario_kit.lint.context.scenario_context import LintContext
 from scenario_kit.lint.context.wrong_namespace import find_intended
 from scenario_kit.lint.framework.name_fixes import fix_reference
 from scenario_kit.lint.framework.rule import Problem, register_check
 from scenario_kit.load.yaml.edit import Drop, Edit, Put
-from scenario_kit.model import Reference, Severity
+from scenario_kit.model import Fault, Reference, Severity
 from scenario_kit.model.authored.scenario import FAULT_NODE, LABELLED
+from scenario_kit.model.chaos.kinds import SCHEDULE
 from scenario_kit.model.json_document import Place
 from scenario_kit.model.spelling import did_you_mean
 
 #: Kinds of objects that a workload owns, and that an answer may name in its place.
 _OWNED = frozenset({"Pod", "ReplicaSet"})
+#: Kinds of objects that act on the app at times of their own.
+_RECURRING = frozenset({SCHEDULE, "CronJob"})
+_SCHEDULE_FIX = "give it the role Cause in `entities` of the type, with its `fix`, and label it"
 
 
 @register_check("SK112")
@@ -117,6 +122,33 @@ def check_unlabelled(case: LintContext) -> Iterator[Problem]:
             yield Problem(("spec", "groundTruth", "rootCauses"), message, fix=f"add {{fault: {use.name}, entity: …}}")
     yield from _check_left_out(case)
     yield from _check_unset(case)
+    for place, use, fault in case.list_rendered():
+        for message, name in _list_unnamed_schedules(fault):
+            yield Problem((*place, "type"), f"fault type '{use.type}' {message}", name, "role: Cause", _SCHEDULE_FIX)
+
+
+@register_check("SK404", "Fault")
+def check_unnamed_schedules(case: FaultCase) -> Iterator[Problem]:
+    for _, fault in case.list_rendered():
+        for message, name in _list_unnamed_schedules(fault):
+            yield Problem(("entities",), f"the fault {message}", name, "role: Cause", _SCHEDULE_FIX)
+            return
+
+
+def _list_unnamed_schedules(fault: Fault) -> Iterator[tuple[str, str]]:
+    """Yield a message, and the name, for each object without the role Cause that acts on the app again and again.
+
+    No trial can clear it: it may act only after the last look. A hidden fault's workload represents its objects.
+    """
+    if fault.visibility == "Hidden":
+        return
+    causes = {cause.ref.bare for cause in fault.causes}
+    for change in fault.changes:
+        manifest = change.operation.manifest
+        if manifest and change.operation.creates and manifest.get("kind") in _RECURRING:
+            kind, name = change.operation.about(None) or ("", "")
+            if (kind, name) not in causes:
+                yield f"creates {kind}/{name}, which acts again and again, but is no cause", f"{kind}/{name}"
 
 
 def _check_left_out(case: LintContext) -> Iterator[Problem]:

@@ -113,3 +113,27 @@ def _with_artefact(
     document, files = with_own_fault(subject, extend)
     write_out_solution(subject, document["spec"])
     return Defect(reported, document, files)
+
+
+@kind("SK404")
+def schedule_called_an_artefact(subject: Subject) -> Iterator[Defect]:
+    """The fault also schedules its experiment for five hours later, after the last look, as an artefact."""
+    require_one_cause(subject)
+
+    def repeat_later(fault: Document) -> None:
+        lasting = [c for c in writes(fault["changes"], "chaos") if c["kind"] == "NetworkChaos"]
+        first = needs(lasting, "it has no experiment on the network")[0]
+        spec = {
+            "schedule": "@every 5h",
+            "historyLimit": 1,
+            "concurrencyPolicy": "Forbid",
+            "type": "NetworkChaos",
+            "networkChaos": {**copy.deepcopy(first["spec"]), "duration": "55m"},
+        }
+        name = "{{ neutral('report') }}"
+        again = {"apiVersion": first["apiVersion"], "kind": "Schedule", "metadata": {"name": name}, "spec": spec}
+        fault["changes"].append({"chaos": again})
+        fault["entities"].append({"ref": f"Schedule.chaos-mesh.org/{name}", "generated": True, "role": "Artefact"})
+
+    document, files = with_own_fault(subject, repeat_later)
+    yield Defect("a Schedule of the same experiment is an artefact", document, files)

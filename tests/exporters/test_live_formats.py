@@ -10,6 +10,7 @@ import json
 import os
 import sys
 import types
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -209,24 +210,32 @@ def test_every_fault_of_the_catalogue_has_an_analysis() -> None:
         assert name in known or (name.endswith("-") and any(each.startswith(name) for each in known)), name
 
 
-class Oracle:
-    """What SREGym's oracles are, and how they say that one does not hold."""
-
-    FAILURE_CLASSES: dict[str, str] = {}
+class Oracle(ABC):
+    """What SREGym's oracles are (commit ba07faf1, 2026-08-06): they have no means to say why one does not hold."""
 
     def __init__(self, problem: Any) -> None:
         self.problem = problem
 
-    @classmethod
-    def fail(cls, reason: str, **detail: Any) -> dict[str, Any]:
-        return {"success": False, "reason": reason, "failure_class": cls.FAILURE_CLASSES[reason], "detail": detail}
+    def capture_baseline(self) -> None:
+        return
+
+    @abstractmethod
+    def evaluate(self, solution: Any, trace: Any, duration: Any) -> dict[str, Any]: ...
 
 
-class Problem:
-    """What SREGym's problems are."""
+class Problem(ABC):
+    """What SREGym's problems are (the same commit)."""
 
     def __init__(self, app: Any, namespace: str | None = None) -> None:
-        self.app, self.namespace, self.fault_injected = app, namespace, False
+        self.app = app
+        self.namespace = app.namespace if namespace is None else namespace
+        self.fault_injected = False
+
+    @abstractmethod
+    def inject_fault(self) -> None: ...
+
+    @abstractmethod
+    def recover_fault(self) -> None: ...
 
 
 @pytest.fixture
@@ -245,8 +254,10 @@ def test_problems_of_sregym(sregym: dict[str, Any], cluster: Cluster) -> None:
         "[fault_spec] component=deployment/cart; namespace=otel-demo || Carts and checkouts fail because the cart"
         " service has no replicas"
     )
+    assert problem.app.namespace == "scenario-kit"  # SREGym runs kubectl there before the injection
     problem.inject_fault()
-    assert (problem.namespace, problem.fault_injected) == ("otel-demo-bcdf", True)
+    assert (problem.namespace, problem.app.namespace) == ("otel-demo-bcdf", "otel-demo-bcdf")
+    assert problem.fault_injected
     assert problem.mitigation_oracle.evaluate()["failure_class"] == "agent_error"
     cluster.resolve()
     assert problem.mitigation_oracle.evaluate() == {"success": True}

@@ -1,4 +1,7 @@
-"""SREGym problems with their ``[fault_spec]`` and deterministic oracles (https://github.com/SREGym/SREGym)."""
+"""SREGym problems with their ``[fault_spec]`` and deterministic oracles (https://github.com/SREGym/SREGym).
+
+The base classes are those of commit ba07faf1 (2026-08-06).
+"""
 
 from __future__ import annotations
 

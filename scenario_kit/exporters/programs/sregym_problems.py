@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from cluster_incident import ClusterIncident, IncidentApp, read_problems
+from cluster_incident import NAMESPACE, ClusterIncident, IncidentApp, read_problems
 from score_answer import score_answer
 from sregym.conductor.oracles.base import Oracle
 from sregym.conductor.problems.base import Problem
@@ -30,8 +30,6 @@ class NamedObjectsOracle(Oracle):
     The diagnosis is prose or an answer in ITBench's format; no model judges it. A model judge can use ``root_cause``.
     """
 
-    FAILURE_CLASSES = {"root_cause_not_named": "agent_error"}
-
     def evaluate(self, solution: Any = None, trace: Any = None, duration: Any = None) -> dict[str, Any]:
         """Score the objects named by a diagnosis."""
         del trace, duration
@@ -40,22 +38,18 @@ class NamedObjectsOracle(Oracle):
         reward = result["rewards"]["reward"]
         if reward == 1.0:
             return {"success": True, "accuracy": 100.0}
-        verdict: dict[str, Any] = self.fail("root_cause_not_named", decisions=result["decisions"], reward=reward)
-        return verdict
+        return _fail("root_cause_not_named", decisions=result["decisions"], reward=reward)
 
 
 class ResolvedOracle(Oracle):
     """Accepts a mitigation if the alerts clear and stay clear while the whole app serves its load."""
-
-    FAILURE_CLASSES = {"incident_not_resolved": "agent_error"}
 
     def evaluate(self, solution: Any = None, trace: Any = None, duration: Any = None) -> dict[str, Any]:
         """Wait for the operator's Resolved condition."""
         del solution, trace, duration
         if self.problem.incident.is_resolved():
             return {"success": True}
-        verdict: dict[str, Any] = self.fail("incident_not_resolved")
-        return verdict
+        return _fail("incident_not_resolved")
 
 
 class ClusterProblem(Problem):
@@ -64,6 +58,8 @@ class ClusterProblem(Problem):
     def __init__(self, problem: dict[str, Any]) -> None:
         self.incident = ClusterIncident(FOLDER / problem["scenario"])
         super().__init__(IncidentApp(problem, self.incident), namespace="")
+        # Before an injection SREGym redirects Services of Jaeger in the app's namespace, and fails without any.
+        self.app.namespace = NAMESPACE
         self.rules = json.loads((FOLDER / problem["rules"]).read_text(encoding="utf-8"))
         self.root_cause = problem["rootCause"]
         self.diagnosis_oracle = NamedObjectsOracle(self)
@@ -78,6 +74,11 @@ class ClusterProblem(Problem):
         """Delete the Scenario, which undoes everything."""
         self.incident.end()
         self.fault_injected = False
+
+
+def _fail(reason: str, **detail: Any) -> dict[str, Any]:
+    """Build the verdict on a solver's failure; SREGym reads ``success`` alone."""
+    return {"success": False, "reason": reason, "failure_class": "agent_error", "detail": detail}
 
 
 def _read_answer(text: str) -> str:

@@ -116,12 +116,13 @@ class Engine:
         return self.undo(again)
 
     def undo_object(self, group: str, ref: Reference) -> list[Blocked]:
-        """Undo only what one group did to one object, in whichever namespace.
+        """Undo only what one group did to one object, in whichever namespace, or to the nodes of a placeholder.
 
         If processes read that object at startup, the restarts of the group are repeated.
         """
         receipts = [r for r in self._store.all() if r.group == group and r.state == "Done"]
-        own = [r for r in receipts if r.causal and any(e.ref.bare == ref.bare for e in r.entries)]
+        meant = node_placeholders.resolve_reference(ref, self._resolved_placeholders())
+        own = [r for r in receipts if r.causal and any(e.ref.bare in meant for e in r.entries)]
         blocked = self.undo(r for r in own if not r.change.operation.restarts)
         if not blocked:
             for receipt in _list_rereading_restarts(r for r in receipts if r in own or r.change.operation.restarts):

@@ -79,6 +79,11 @@ def resolve_checks(checks: Iterable[Check], known: Mapping[str, str]) -> list[Ch
     return result
 
 
+def resolve_reference(ref: Reference, known: Mapping[str, str]) -> set[tuple[str, str]]:
+    """Return kind and name of the objects that a reference names, which are several only for ``node:all``."""
+    return {(ref.kind, name) for name in _replace_names(ref.name, known).split(SEPARATOR)}
+
+
 def _find_names(document: Object) -> Iterable[str]:
     return (name for text in list_texts(document, keys=True) for name in _PLACEHOLDER.findall(text))
 

@@ -17,6 +17,7 @@ ANSWER, OTHER, THIRD = (
     for target in ("ConfigMap/a", "Service/real", "Service/else")
 )
 RESTART = {"restart": {"target": "Deployment/web"}}
+CORDON, UNCORDON = {"cordon": {"target": "Node/node:host:Deployment:web"}}, {"uncordon": {"target": "Node/node:all"}}
 REVOKE, GRANT = ({"run": {"client": "psql", "command": [word]}} for word in ("REVOKE", "GRANT"))
 
 
@@ -50,11 +51,14 @@ def build_repaired_runbook(runbook, *documents):
         ([ANSWER, REVOKE], [ANSWER, GRANT], [GRANT]),
         ([ANSWER], [ANSWER, GRANT], []),
         ([ANSWER, REVOKE], [ANSWER, RESTART], [RESTART]),
+        ([ANSWER, CORDON], [ANSWER, UNCORDON], [UNCORDON]),
+        ([ANSWER], [ANSWER, UNCORDON], []),
     ],
     ids=[
         "its own", "an artefact stays", "another object, too", "only another object", "a restart", "with a restart",
         "what the fault left alone", "taken back", "a command", "a command and a restart", "with a command",
         "with a command of its own", "a restart that undoes a command",
+        "nodes by another name", "nodes that the fault left alone",
     ],
 )  # fmt: skip
 def test_repair_with_side_rollback_runs_separately(fault, runbook_of, made, fix, part):

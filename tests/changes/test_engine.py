@@ -383,6 +383,31 @@ def test_undo_all_restarts_nothing(lab):
     assert restarted_at(lab) == before
 
 
+@pytest.mark.parametrize(
+    ("target", "cordoned"),
+    [
+        ("Node/node:host:Deployment:web", {"n1": None, "n2": None}),
+        ("Node/node:all", {"n1": None, "n2": None}),
+        ("Node/n1", {"n1": None, "n2": True}),
+    ],
+)
+def test_undo_object_finds_nodes_of_placeholders(target, cordoned):
+    lab = Lab()
+    labels = lab.get("Deployment/web")["spec"]["selector"]["matchLabels"]
+    for name in ("n1", "n2"):
+        lab.cluster.create({"apiVersion": "v1", "kind": "Node", "metadata": {"name": name}, "spec": {}})
+    spec = {"nodeName": "n1", "containers": [{"name": "c", "image": "i"}]}
+    about = {"name": "web-1", "namespace": NS, "labels": labels}
+    lab.cluster.create({"apiVersion": "v1", "kind": "Pod", "metadata": about, "spec": spec})
+    made = ["Node/n1", "Node/n2"] if target == "Node/n1" else [target]
+    for ordinal, node in enumerate(made, start=1):
+        lab.engine.do(Change.from_json({"cordon": {"target": node}}), ordinal=ordinal, group="Fault/a")
+    assert any(n["spec"].get("unschedulable") for n in lab.cluster.list("Node"))
+    assert lab.engine.undo_object("Fault/a", Reference.parse(target)) == []
+    found = {n["metadata"]["name"]: n["spec"].get("unschedulable") for n in lab.cluster.list("Node")}
+    assert found == cordoned
+
+
 def test_undo_object_restores_one_object():
     lab = Lab()
     made = [

@@ -97,6 +97,8 @@ def _list_taken_back(runbook: Runbook, cause: CauseRepair, changes: Sequence[Cha
     def takes_back(change: Change) -> bool:
         if change.operation.runs_command:
             return ran
+        if change.operation.on_nodes:  # whose names are known to the cluster only
+            return any(c.operation.on_nodes for c in fault.changes)
         about = change.operation.about(flags)
         return about in stores if change.operation.restarts else about in written
 

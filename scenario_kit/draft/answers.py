@@ -12,7 +12,7 @@ from scenario_kit.errors import AuthoringError
 from scenario_kit.model import App, Object, Reference
 from scenario_kit.model.authored.scenario import Outcome
 from scenario_kit.model.kubernetes.reference import find_named
-from scenario_kit.render.apps.app import render_app, resolve_options
+from scenario_kit.render.apps.app import render_catalog_app
 from scenario_kit.render.faults.applicability import Offer, find_component, list_targets, offer
 from scenario_kit.render.faults.first_offer import render_objects_for
 from scenario_kit.render.objects.lookup import format_reference
@@ -89,8 +89,7 @@ def list_settings_with(name: str, app: App, catalog: Catalog) -> list[str]:
 
 def _list_names_with(app: App, chosen: Mapping[str, Any], catalog: Catalog) -> list[str]:
     try:
-        options = resolve_options(app, chosen)
-        return list_names(app, render_app(app, options, 50, app.namespace, templates=catalog.templates(app.name)))
+        return list_names(app, render_catalog_app(app, catalog, chosen))
     except AuthoringError:  # the app's template refuses this value on its own
         return []
 

@@ -12,7 +12,7 @@ from typing import Any
 from scenario_kit.catalog import Catalog
 from scenario_kit.errors import AuthoringError
 from scenario_kit.model import App, FaultType
-from scenario_kit.render import render_app
+from scenario_kit.render import render_catalog_app
 from scenario_kit.render.apps.namespaces import locate_components
 from scenario_kit.render.objects.lookup import format_reference
 from scenario_kit.schema import Schema
@@ -64,7 +64,7 @@ def _complete_options(app: App, catalog: Catalog) -> Schema:
 def _complete_objects(app: App, catalog: Catalog) -> Schema:
     """Complete an app's objects in references."""
     try:
-        objects = render_app(app, {}, 50, app.namespace, templates=catalog.templates(app.name))
+        objects = render_catalog_app(app, catalog)
     except AuthoringError:
         objects = ()
     references = _build_offer(sorted({format_reference(o, app.namespace) for o in objects}))

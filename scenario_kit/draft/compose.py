@@ -17,15 +17,13 @@ from scenario_kit.draft.probe_timeouts import list_cautions
 from scenario_kit.draft.sections import DeployedApp, build_quiet_spec, build_spec
 from scenario_kit.errors import AuthoringError, UsageError
 from scenario_kit.model import App, FaultType
-from scenario_kit.model.authored.scenario import AlertExpectation
-from scenario_kit.render import render_app, resolve_options, select_options
+from scenario_kit.model.authored.scenario import DEFAULT_USERS, AlertExpectation
+from scenario_kit.render import render_catalog_app, resolve_options, select_options
 from scenario_kit.render.apps.namespaces import locate_components
 from scenario_kit.render.faults.applicability import Offer, find_affected_component, offer
 from scenario_kit.render.faults.modelled import find_unmodelled
 from scenario_kit.render.scenarios.restart_after_repair import complete_fault
 
-#: The default number of users.
-_USERS: Final = 50
 _NAME: Final = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")
 
 
@@ -71,8 +69,8 @@ def draft(answers: Answers, catalog: Catalog) -> Draft:
 def _deploy(answers: Answers, app: App, fault_type: FaultType, catalog: Catalog) -> DeployedApp:
     """Render the app with the options that the fault needs."""
     options = select_options(app, fault_type)
-    values, users = resolve_options(app, options, answers.profile), answers.users or _USERS
-    objects = render_app(app, values, users, app.namespace, templates=catalog.templates(app.name))
+    values = resolve_options(app, options, answers.profile)
+    objects = render_catalog_app(app, catalog, values, answers.users or DEFAULT_USERS)
     return DeployedApp(locate_components(app, objects, app.namespace), options, objects)
 
 

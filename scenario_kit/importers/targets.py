@@ -12,12 +12,11 @@ from scenario_kit.errors import UsageError
 from scenario_kit.load.package_data import read_package_data
 from scenario_kit.model import App, Component, Object
 from scenario_kit.model.spelling import did_you_mean
-from scenario_kit.render import render_app
+from scenario_kit.render import render_catalog_app
 
 _DATA: Final[Mapping[str, Any]] = read_package_data(__file__)
 _APPS: Final[Mapping[str, str]] = _DATA["apps"]
 _ABSENT: Final = frozenset(_DATA["absent"])
-_USERS: Final = 50
 
 
 class AppFinder:
@@ -100,7 +99,7 @@ class AppFinder:
 def _read_workloads(catalog: Catalog, name: str, version: str) -> Mapping[str, Object]:
     """Read the specs of an app's workloads, rendered without options."""
     app = catalog.app(name, version)
-    objects = render_app(app, {}, _USERS, app.namespace, templates=catalog.templates(name))
+    objects = render_catalog_app(app, catalog)
     return {f"{o['kind']}/{o['metadata']['name']}": o["spec"] for o in objects if "template" in (o.get("spec") or {})}
 
 

@@ -7,7 +7,7 @@ state is kept. Runs in a lab show that a real kill behaves the same.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from types import SimpleNamespace
 from typing import Any, Final, TypeVar, cast
 
@@ -25,6 +25,7 @@ from scenario_kit.model.kubernetes.status import is_terminating
 from scenario_kit.model.results.trial import make_trial_reference
 from scenario_kit.ports import PatchType
 from scenario_kit.testing import FakeClock, FakeCluster, FakeMetrics
+from scenario_kit.trial import TrialStatus
 from tools.crash.cells import DISTURBANCES, Cell, Disturbance, Outcome, Recording, Write, compute_digest, is_disturbed
 from tools.crash.subjects import build_runbook, plan_trial
 
@@ -269,19 +270,9 @@ def play_simulated_cell(cell: Cell, catalog: Catalog) -> Outcome:
 def _play(operation: str, cell: Cell | None, catalog: Catalog) -> tuple[Outcome, Recording]:
     clock = FakeClock(1_000_000.0, on_advance=lambda now: cluster.tick(now))
     cluster = DisturbedCluster(cell, clock.now)
-    cluster.put({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": MANAGEMENT_NAMESPACE}})
-    for number in (1, 2, 3):
-        cluster.put({"apiVersion": "v1", "kind": "Node", "metadata": {"name": f"worker-{number}"}, "spec": {}})
-    runbook = build_runbook(operation, catalog, _NAMESPACE)
-    planned = plan_trial(operation, runbook, 1)
-    spec = TrialSpec(
-        scenario=runbook.scenario, digest=runbook.digest, plan="crash", clock="Virtual", namespace=_NAMESPACE,
-        steps=planned.steps, seed=1, resolved=runbook.pack(),
-    )  # fmt: skip
+    _create_objects(cluster, operation, catalog)
     ref = make_trial_reference(_TRIAL)
-    metadata = {"name": _TRIAL, "namespace": MANAGEMENT_NAMESPACE}
-    cluster.put({"apiVersion": API_VERSION, "kind": "Trial", "metadata": metadata, "spec": spec.to_json()})
-    before = {node["metadata"]["name"]: node["spec"] for node in cluster.list("Node")}
+    nodes = _read_node_specs(cluster)
     environment = cast(
         "Environment",
         SimpleNamespace(
@@ -301,25 +292,53 @@ def _play(operation: str, cell: Cell | None, catalog: Catalog) -> tuple[Outcome,
     status = read_trial(cast("Object", cluster.get(ref)))[1]
     cleaned = _run_operators(is_clean)
     recording = cluster.recording
-    failed = [s for s in status.steps if s.outcome not in ("Held", "Skipped")]
-    said = [f"{s.step}: {s.outcome} {s.message} {[f.observed for f in s.findings]}" for s in failed]
-    left = [] if cleaned else ["Trial/t"]
-    records = [o for kind in ("ConfigMap", "Secret") for o in cluster.list(kind, MANAGEMENT_NAMESPACE)]
-    left += [o["metadata"]["name"] for o in records if TRIAL_LABEL in (o["metadata"].get("labels") or {})]
-    if cluster.get(Reference("Namespace", _NAMESPACE)) is not None:
-        left.append(f"Namespace/{_NAMESPACE}")
-    left += [
-        f"Node/{node['metadata']['name']}"
-        for node in cluster.list("Node")
-        if {k: v for k, v in node["spec"].items() if v} != before[node["metadata"]["name"]]
-    ]
     outcome = Outcome(
         cell=cell or Cell(operation=operation, disturbance="conflict", number=0),
         write=next(iter(recording.disturbed), None), times=len(recording.disturbed),
-        outcome=status.outcome if ended else "", message="; ".join(said)[:300],
-        jobs=sum(w.method == "POST" and "/Job" in w.path for w in recording.accepted), left=tuple(left),
+        outcome=status.outcome if ended else "", message=_describe_failures(status),
+        jobs=sum(w.method == "POST" and "/Job" in w.path for w in recording.accepted),
+        left=(*(() if cleaned else ("Trial/t",)), *_list_leftovers(cluster, nodes)),
     )  # fmt: skip
     return outcome, recording
+
+
+def _create_objects(cluster: FakeCluster, operation: str, catalog: Catalog) -> None:
+    """Create the management namespace, three nodes, and the Trial of an operation."""
+    cluster.put({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": MANAGEMENT_NAMESPACE}})
+    for number in (1, 2, 3):
+        cluster.put({"apiVersion": "v1", "kind": "Node", "metadata": {"name": f"worker-{number}"}, "spec": {}})
+    runbook = build_runbook(operation, catalog, _NAMESPACE)
+    planned = plan_trial(operation, runbook, 1)
+    spec = TrialSpec(
+        scenario=runbook.scenario, digest=runbook.digest, plan="crash", clock="Virtual", namespace=_NAMESPACE,
+        steps=planned.steps, seed=1, resolved=runbook.pack(),
+    )  # fmt: skip
+    metadata = {"name": _TRIAL, "namespace": MANAGEMENT_NAMESPACE}
+    cluster.put({"apiVersion": API_VERSION, "kind": "Trial", "metadata": metadata, "spec": spec.to_json()})
+
+
+def _read_node_specs(cluster: FakeCluster) -> dict[str, Object]:
+    """Read the fields of each node's spec that have a value."""
+    return {n["metadata"]["name"]: {k: v for k, v in n["spec"].items() if v} for n in cluster.list("Node")}
+
+
+def _describe_failures(status: TrialStatus) -> str:
+    """Describe the steps that neither held nor were skipped, in at most 300 characters."""
+    failed = [s for s in status.steps if s.outcome not in ("Held", "Skipped")]
+    return "; ".join(f"{s.step}: {s.outcome} {s.message} {[f.observed for f in s.findings]}" for s in failed)[:300]
+
+
+def _list_leftovers(cluster: FakeCluster, nodes: Mapping[str, Object]) -> Iterator[str]:
+    """Yield what a deleted trial left: records, its namespace, and nodes with another spec than before."""
+    for kind in ("ConfigMap", "Secret"):
+        for record in cluster.list(kind, MANAGEMENT_NAMESPACE):
+            if TRIAL_LABEL in (record["metadata"].get("labels") or {}):
+                yield record["metadata"]["name"]
+    if cluster.get(Reference("Namespace", _NAMESPACE)) is not None:
+        yield f"Namespace/{_NAMESPACE}"
+    for name, spec in _read_node_specs(cluster).items():
+        if spec != nodes[name]:
+            yield f"Node/{name}"
 
 
 def _run_operators(is_done: Callable[[], bool]) -> bool:

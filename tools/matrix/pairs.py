@@ -12,7 +12,7 @@ from typing import NamedTuple
 from scenario_kit.catalog import Catalog
 from scenario_kit.errors import AuthoringError
 from scenario_kit.model import App, Object, Reference
-from scenario_kit.render import render_app, resolve_options, select_options
+from scenario_kit.render import render_catalog_app, select_options
 from scenario_kit.render.faults.applicability import list_targets, offer
 
 
@@ -82,10 +82,8 @@ def list_objects_for(catalog: Catalog, app: App, fault: str) -> tuple[Object, ..
 
 @functools.lru_cache
 def _render_objects(catalog: Catalog, name: str, version: str, desired: str) -> tuple[Object, ...]:
-    """Render the objects; cached, since most fault types require the same options."""
-    app = catalog.app(name, version)
-    options = resolve_options(app, json.loads(desired))
-    return tuple(render_app(app, options, 50, app.namespace, templates=catalog.templates(name)))
+    """Render the objects; cached, since most fault types require the same options, and lookups depend on identity."""
+    return render_catalog_app(catalog.app(name, version), catalog, json.loads(desired))
 
 
 def sample(known: Sequence[Pair], seed: int) -> Iterator[Pair]:

@@ -24,8 +24,10 @@ VERSIONS: tuple[CrdVersion, ...] = (CrdVersion(VERSION),)
 
 #: The kinds that the operator serves.
 SERVED = ("Scenario", "Trial", "Validation")
-#: kind -> short name, printer columns (name, JSONPath, priority)
-KINDS: dict[str, tuple[str, tuple[tuple[str, str, int], ...]]] = {
+#: A printer column: name, JSONPath, and priority (0 is always shown).
+Column = tuple[str, str, int]
+#: Short name and printer columns of each kind.
+KINDS: dict[str, tuple[str, tuple[Column, ...]]] = {
     "Scenario": (
         "scn",
         (
@@ -140,7 +142,29 @@ def build_crd(kind: str, versions: Sequence[CrdVersion] = VERSIONS) -> dict[str,
     if sum(version.stored for version in versions) != 1:
         raise ValueError(f"exactly one version is stored; observed {[v.name for v in versions if v.stored]}")
     short, columns = KINDS[kind]
-    plural = f"{kind.lower()}s"
+    schema = _build_object_schema(kind)
+    names = {
+        "kind": kind,
+        "listKind": f"{kind}List",
+        "plural": f"{kind.lower()}s",
+        "singular": kind.lower(),
+        "shortNames": [short],
+        "categories": [CATEGORY],
+    }
+    return {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": f"{names['plural']}.{GROUP}"},
+        "spec": {
+            "group": GROUP,
+            "names": names,
+            "scope": "Namespaced",
+            "versions": [_build_version(version, schema, columns) for version in versions],
+        },
+    }
+
+
+def _build_object_schema(kind: str) -> Schema:
     schema: Schema = {
         "type": "object",
         "description": load_definitions()[f"{kind}Spec"]["description"],
@@ -160,37 +184,22 @@ def build_crd(kind: str, versions: Sequence[CrdVersion] = VERSIONS) -> dict[str,
                 "message": "`metadata.name` must have at most 52 characters: other names and labels are made from it",
             }
         ]
+    return schema
+
+
+def _build_version(version: CrdVersion, schema: Schema, columns: Sequence[Column]) -> dict[str, Any]:
+    age = {"name": "Age", "type": "date", "jsonPath": ".metadata.creationTimestamp"}
     return {
-        "apiVersion": "apiextensions.k8s.io/v1",
-        "kind": "CustomResourceDefinition",
-        "metadata": {"name": f"{plural}.{GROUP}"},
-        "spec": {
-            "group": GROUP,
-            "names": {
-                "kind": kind,
-                "listKind": f"{kind}List",
-                "plural": plural,
-                "singular": kind.lower(),
-                "shortNames": [short],
-                "categories": [CATEGORY],
-            },
-            "scope": "Namespaced",
-            "versions": [
-                {
-                    "name": version.name,
-                    "served": True,
-                    "storage": version.stored,
-                    "schema": {"openAPIV3Schema": schema},
-                    "subresources": {"status": {}},
-                    "additionalPrinterColumns": [_build_column(*c) for c in columns]
-                    + [{"name": "Age", "type": "date", "jsonPath": ".metadata.creationTimestamp"}],
-                }
-                for version in versions
-            ],
-        },
+        "name": version.name,
+        "served": True,
+        "storage": version.stored,
+        "schema": {"openAPIV3Schema": schema},
+        "subresources": {"status": {}},
+        "additionalPrinterColumns": [*(_build_column(column) for column in columns), age],
     }
 
 
-def _build_column(name: str, path: str, priority: int) -> dict[str, Any]:
+def _build_column(given: Column) -> dict[str, Any]:
+    name, path, priority = given
     column = {"name": name, "type": "integer" if path in _INTEGER_COLUMNS else "string", "jsonPath": path}
     return {**column, "priority": priority} if priority else column

@@ -31,7 +31,7 @@ from scenario_kit.errors import ScenarioKitError
 from scenario_kit.lab import lifecycle
 from scenario_kit.lab.host.state import LabState
 from scenario_kit.load import load_scenario
-from scenario_kit.model import Reference, Severity
+from scenario_kit.model import Reference, Scenario, Severity
 from scenario_kit.render import resolve
 from scenario_kit.trial import TrialStatus
 from tools.resilience.cells import NAMESPACE, PAUSE_SECONDS, WHOLE, Cell, Outcome
@@ -47,61 +47,85 @@ _LOOK_SECONDS: Final = 0.02
 _CLEAN: Final = 300.0
 
 
+class StageWatch:
+    """The stage and the namespace of a running trial, as its status reports them."""
+
+    def __init__(self, stage: str) -> None:
+        self._stage = stage
+        self._reached = threading.Event()
+        self.current = ""
+        self.namespace = ""
+
+    def observe(self, planned: PlannedTrial, name: str, status: TrialStatus) -> None:
+        """Note the current stage; a callback of the campaign."""
+        current = status.step(status.current)
+        self.current = current.step if current and not status.outcome else ""
+        self.namespace = status.namespace
+        if current and current.step.startswith(self._stage):
+            self._reached.set()
+
+    def wait(self) -> None:
+        """Wait until the stage is reached, or the campaign has ended."""
+        self._reached.wait(_LONGEST)
+
+    def end(self) -> None:
+        """End the wait: the campaign has ended."""
+        self._reached.set()
+
+
+class StruckCampaign(threading.Thread):
+    """A campaign of one paired repeat, with its results or the error that ended it."""
+
+    def __init__(self, lab: str, scenario: Scenario, seed: int, catalog: Catalog, watch: StageWatch) -> None:
+        super().__init__(daemon=True)
+        self._lab, self._scenario, self._catalog, self._watch = lab, scenario, catalog, watch
+        self.sample = resolve(scenario, catalog, "app")
+        self._planned = plan_trials(_PLAN, self.sample, seed)
+        self.results: list[TrialResult] = []
+        self.error: ScenarioKitError | None = None
+
+    def run(self) -> None:
+        """Run the trials of the campaign."""
+        state = LabState.load(self._lab)
+        sample = self.sample
+        campaign = Campaign(
+            KubeCluster(kubeconfig=Path(state.kubeconfig)), _PLAN, self._scenario.name, sample.digest, sample.app.name,
+            lambda namespace, load: resolve(self._scenario, self._catalog, namespace),
+        )  # fmt: skip
+        polling = Polling(lambda _: time.sleep(_LOOK_SECONDS), patience=_PATIENCE)
+        try:
+            self.results = run(
+                self._planned, campaign, parallel=1, health=LabHealth(state).find_problems,
+                progress=self._watch.observe, polling=polling,
+            )  # fmt: skip
+        except ScenarioKitError as error:
+            self.error = error
+        finally:
+            self._watch.end()
+
+
 def disturb_campaign(lab: str, cell: Cell, seed: int, catalog: Catalog) -> Outcome:
     """Run one paired repeat, cause the failure during the cell's stage, and return the outcome."""
     name = OF_CHAOS if cell.part == "chaos-controller-manager" else USUAL
     file = find_data_root() / "catalog" / "scenarios" / name / "scenario.yaml"
     scenario = load_scenario(file).scenario
-    sample = resolve(scenario, catalog, "app")
-    planned = plan_trials(_PLAN, sample, seed)
-    found: list[TrialResult] = []
-    problems: list[BaseException] = []
-    reached = threading.Event()
-    stage: list[str] = []
-    home: list[str] = []
-
-    def watch(planned: PlannedTrial, name: str, status: TrialStatus) -> None:
-        current = status.step(status.current)
-        stage[:] = [current.step] if current and not status.outcome else []
-        home[:] = [status.namespace]
-        if current and current.step.startswith(cell.stage):
-            reached.set()
-
-    def campaign() -> None:
-        state = LabState.load(lab)
-        try:
-            found.extend(
-                run(
-                    planned,
-                    Campaign(
-                        KubeCluster(kubeconfig=Path(state.kubeconfig)), _PLAN, scenario.name, sample.digest,
-                        sample.app.name, lambda namespace, load: resolve(scenario, catalog, namespace),
-                    ),
-                    parallel=1, health=LabHealth(state).find_problems, progress=watch,
-                    polling=Polling(lambda _: time.sleep(_LOOK_SECONDS), patience=_PATIENCE),
-                )
-            )  # fmt: skip
-        except ScenarioKitError as problem:
-            problems.append(problem)
-        finally:
-            reached.set()
-
+    watch = StageWatch(cell.stage)
+    campaign = StruckCampaign(lab, scenario, seed, catalog, watch)
     began = time.monotonic()
-    thread = threading.Thread(target=campaign, daemon=True)
-    thread.start()
-    reached.wait(_LONGEST)
-    struck = stage[0] if thread.is_alive() and stage else ""
+    campaign.start()
+    watch.wait()
+    struck = watch.current if campaign.is_alive() else ""
     if struck:
-        _cause_failure(lab, cell, home[0])
-    thread.join(_LONGEST)
-    took = time.monotonic() - began
-    subject = ValidationSubject(scenario.name, str(file), sample.digest, _PLAN)
-    verdict = conclude(subject, found, [], took, promised=sample)
+        _cause_failure(lab, cell, watch.namespace)
+    campaign.join(_LONGEST)
+    took, results = time.monotonic() - began, campaign.results
+    subject = ValidationSubject(scenario.name, str(file), campaign.sample.digest, _PLAN)
+    verdict = conclude(subject, results, [], took, promised=campaign.sample)
     restart_parts(lab)
     codes = sorted({f.code for f in verdict.findings if f.severity == Severity.ERROR})
-    reported = problems[0].args[0] if problems else found[0].message if found else "no end"
+    reported = campaign.error.args[0] if campaign.error else results[0].message if results else "no end"
     return Outcome(
-        cell=cell, struck=struck, verdict=str(verdict.verdict), outcome=found[0].outcome if found else "",
+        cell=cell, struck=struck, verdict=str(verdict.verdict), outcome=results[0].outcome if results else "",
         codes=tuple(codes), message=str(reported)[:300], seconds=round(took, 1), left=tuple(clear(lab)),
     )  # fmt: skip
 

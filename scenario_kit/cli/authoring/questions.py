@@ -33,7 +33,7 @@ from scenario_kit.model import App, FaultType, Reference
 from scenario_kit.model.authored.scenario import Outcome
 from scenario_kit.model.shortening import shorten_list
 from scenario_kit.model.spelling import did_you_mean
-from scenario_kit.render import render_app
+from scenario_kit.render import render_catalog_app
 from scenario_kit.render.faults.applicability import Offer, find_offers
 from scenario_kit.render.faults.first_offer import find_first_offer, render_objects_for
 
@@ -176,10 +176,8 @@ def _require_known(what: str, name: str, known: Sequence[str]) -> str:
 def _offer(given: Mapping[str, str], values: Mapping[str, Any], app: App, catalog: Catalog, *, ask: bool) -> Offer:
     """Choose the target and the fault."""
     fault, target = given["fault"], given["target"]
-    if fault:  # with the app options that it requests: autoscalers, for example, are optional
-        objects = render_objects_for(catalog.fault(fault), app, catalog)
-    else:
-        objects = render_app(app, {}, 50, app.namespace, templates=catalog.templates(app.name))
+    # with the app options that the fault requests: autoscalers, for example, are optional
+    objects = render_objects_for(catalog.fault(fault), app, catalog) if fault else render_catalog_app(app, catalog)
     if fault and not (target or ask):
         return _offer_anywhere(fault, app, catalog)
     listed, known = [e.name for e in list_entities(app, objects)], list_names(app, objects)

@@ -22,7 +22,7 @@ from scenario_kit.model.json_document import Place
 from scenario_kit.model.shortening import shorten_list
 from scenario_kit.model.spelling import did_you_mean
 from scenario_kit.model.twin import spell
-from scenario_kit.render import render_app, resolve_options
+from scenario_kit.render import render_catalog_app
 from scenario_kit.render.apps.namespaces import locate_components
 
 
@@ -186,8 +186,7 @@ def _list_templates(app: App, catalog: Catalog) -> list[Path]:
 def _render_app(app: App, catalog: Catalog) -> tuple[App, tuple[Object, ...]] | None:
     """Render the app with default options; None if that fails, which other rules report."""
     try:
-        templates = catalog.templates(app.name)
-        objects = render_app(app, resolve_options(app, {}), 50, app.namespace, templates=templates)
+        objects = render_catalog_app(app, catalog)
         return locate_components(app, objects, app.namespace), objects
     except AuthoringError:
         return None
@@ -197,7 +196,7 @@ def _render_others(app: App, catalog: Catalog) -> Iterator[tuple[Object, ...]]:
     """Render the app with every other value of each option, skipping those that cannot be rendered."""
     for chosen in itertools.islice(list_choices(app), 1, None):
         with contextlib.suppress(AuthoringError):
-            yield render_app(app, chosen, 50, app.namespace, templates=catalog.templates(app.name))
+            yield render_catalog_app(app, catalog, chosen)
 
 
 def _list_versions(name: str, catalog: Catalog) -> tuple[str, ...]:

@@ -17,8 +17,8 @@ from scenario_kit.load import load_scenario, parse_app, parse_fault, parse_pack,
 from scenario_kit.load.folders import list_below
 from scenario_kit.load.yaml.document import Document, parse, read_document
 from scenario_kit.model import App, FaultType, Object
-from scenario_kit.model.authored.scenario import FaultUse
-from scenario_kit.render import render_app, render_fault, resolve_options
+from scenario_kit.model.authored.scenario import DEFAULT_USERS, FaultUse
+from scenario_kit.render import render_catalog_app, render_fault, resolve_options
 from scenario_kit.render.apps.app import render_manifests
 from scenario_kit.render.apps.namespaces import locate_components
 from scenario_kit.render.faults.applicability import fits, list_targets
@@ -166,7 +166,7 @@ def _render_uses(path: Path, fault_type: FaultType, catalog: Catalog) -> Iterato
         spec = load_scenario(beside).scenario.spec
         app = catalog.app(spec.app.name, spec.app.version)
         options = resolve_options(app, spec.app.options, spec.app.load.profile)
-        objects = render_app(app, options, spec.app.load.users, app.namespace, templates=catalog.templates(app.name))
+        objects = render_catalog_app(app, catalog, options, spec.app.load.users)
         app = locate_components(app, objects, app.namespace)
     except AuthoringError:
         return  # the scenario has findings of its own
@@ -200,7 +200,7 @@ def _list_versions(name: str, catalog: Catalog) -> Iterator[AppVersion]:
             continue
         for chosen in list_choices(app):
             try:
-                objects = render_app(app, chosen, 50, app.namespace, templates=catalog.templates(name))
+                objects = render_catalog_app(app, catalog, chosen)
                 yield AppVersion(locate_components(app, objects, app.namespace), objects, chosen)
             except AuthoringError as error:
                 yield AppVersion(app, (), chosen, error, tuple(_list_documents(app, chosen, catalog)))
@@ -209,7 +209,7 @@ def _list_versions(name: str, catalog: Catalog) -> Iterator[AppVersion]:
 def _list_documents(app: App, chosen: Object, catalog: Catalog) -> list[Any]:
     """List the documents of manifests that are not the objects of an app; none if they are no YAML either."""
     try:
-        return render_manifests(app, chosen, 50, app.namespace, templates=catalog.templates(app.name))
+        return render_manifests(app, chosen, DEFAULT_USERS, app.namespace, templates=catalog.templates(app.name))
     except AuthoringError:
         return []
 

@@ -31,11 +31,15 @@ class Author(Value, frozen=True, kw_only=True):
     github: str = ""
 
 
+#: The number of simulated users where a scenario names none.
+DEFAULT_USERS: Final = 50
+
+
 class Load(Value, frozen=True, kw_only=True):
     """Traffic offered to the app: a profile of the app and the number of users."""
 
     profile: str = "steady"
-    users: int = 50
+    users: int = DEFAULT_USERS
 
 
 class AppChoice(Value, frozen=True, kw_only=True):

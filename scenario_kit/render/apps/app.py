@@ -25,7 +25,7 @@ import msgspec
 import yaml
 from jinja2 import TemplateSyntaxError, UndefinedError
 
-from scenario_kit.catalog import find_data_root
+from scenario_kit.catalog import Catalog, find_data_root
 from scenario_kit.errors import AuthoringError
 from scenario_kit.load.disk_cache import cache_bytes
 from scenario_kit.load.schema.schemas import find_violations
@@ -33,6 +33,7 @@ from scenario_kit.load.yaml.manifests import parse_manifests
 from scenario_kit.load.yaml.nodes import BoundedLoader
 from scenario_kit.load.yaml.syntax_errors import ParseError, find_cause
 from scenario_kit.model import App, FaultType, Finding, Object, Position, Severity
+from scenario_kit.model.authored.scenario import DEFAULT_USERS
 from scenario_kit.model.kubernetes.reference import resolve_namespace
 from scenario_kit.model.spelling import did_you_mean
 from scenario_kit.render.apps.placement import UNUSABLE, place_objects
@@ -123,6 +124,23 @@ def render_app(
         AuthoringError: an unknown option, or templates that do not produce objects.
     """
     return place_objects(app, render_manifests(app, options, users, namespace, templates=templates), namespace)
+
+
+def render_catalog_app(
+    app: App, catalog: Catalog, options: Mapping[str, Any] | None = None, users: int = DEFAULT_USERS
+) -> tuple[Object, ...]:
+    """Render the objects of an app outside of a trial, in the namespace that its definition names.
+
+    Args:
+        app: the app in one version.
+        catalog: has its templates.
+        options: the chosen options; defaults apply to the others.
+        users: number of simulated users.
+
+    Raises:
+        AuthoringError: an unknown option, or templates that do not produce objects.
+    """
+    return render_app(app, options or {}, users, app.namespace, templates=catalog.templates(app.name))
 
 
 def render_manifests(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from scenario_kit.catalog import Catalog
 from scenario_kit.model import App, FaultType, Object
-from scenario_kit.render.apps.app import render_app, resolve_options, select_options
+from scenario_kit.render.apps.app import render_catalog_app, select_options
 from scenario_kit.render.faults.applicability import Offer, find_offers, fits
 
 
@@ -17,5 +17,4 @@ def find_first_offer(fault_type: FaultType, app: App, catalog: Catalog) -> Offer
 
 def render_objects_for(fault_type: FaultType, app: App, catalog: Catalog) -> tuple[Object, ...]:
     """Render the app's objects with the options that the fault type requests and the app supports."""
-    chosen = resolve_options(app, select_options(app, fault_type))
-    return render_app(app, chosen, 50, app.namespace, templates=catalog.templates(app.name))
+    return render_catalog_app(app, catalog, select_options(app, fault_type))

@@ -20,7 +20,7 @@ from scenario_kit.model import Finding, Object, Reference
 from scenario_kit.model.chaos.kinds import GROUP, ONE_SHOT, SCHEDULE, get_experiment, list_sides, read_duration
 from scenario_kit.model.chaos.pod_selector import count, parse_selector
 from scenario_kit.model.chaos.reach import list_namespaces
-from scenario_kit.model.kubernetes.status import is_terminating
+from scenario_kit.model.kubernetes.status import is_terminating, rank_by_age
 from scenario_kit.ports import Cluster
 
 #: A daemon's response in a record of the manager (a gRPC status as printed by Go).
@@ -132,7 +132,7 @@ def select(cluster: Cluster, selector: Mapping[str, Any], home: str) -> list[Obj
         and (p.get("status") or {}).get("phase") in ("Running", "Pending")
         and (p.get("status") or {}).get("containerStatuses")
     ]
-    return sorted(alive, key=lambda p: (p["metadata"]["creationTimestamp"], p["metadata"]["name"]))
+    return sorted(alive, key=rank_by_age)
 
 
 def _limit_pods(side: Mapping[str, Any], pods: list[Object]) -> list[Object]:

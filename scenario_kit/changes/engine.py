@@ -64,6 +64,9 @@ class Engine:
     def undo(self, receipts: Iterable[Receipt]) -> list[Blocked]:
         """Undo receipts in reverse order; return those that are blocked, to be retried.
 
+        The cluster settles after each, as it does when changes are made: it would depend on the pace of controllers
+        whether they act on the state between two writes.
+
         What was changed earlier in an object whose last change cannot be undone yet waits for that: undone in another
         order, the object would end as it was between the two.
         """
@@ -87,6 +90,7 @@ class Engine:
             else:
                 self._store.save(msgspec.structs.replace(receipt, state="Undone"))
                 self._update_recreated(receipt)
+                self._clock.wait(self._clock.now())
         return blocked
 
     def _update_recreated(self, undone: Receipt) -> None:
@@ -113,6 +117,7 @@ class Engine:
         for receipt in again:
             if receipt.state == "Done":
                 send(self._context, receipt.change)
+                self._clock.wait(self._clock.now())
         return self.undo(again)
 
     def undo_object(self, group: str, ref: Reference) -> list[Blocked]:

@@ -427,3 +427,14 @@ def test_undo_object_restores_one_object():
     assert lab.engine.undo_object("Fault/a", Reference("Secret", "password")) == []
     assert lab.state()["Secret", "password"] == lab.before["Secret", "password"]
     assert lab.get("Deployment/web")["spec"]["template"]["metadata"]["annotations"] != restarted
+
+
+def test_cluster_settles_between_two_undos_of_an_object(lab):
+    """Whether controllers act on the state in between must not depend on their pace."""
+    for ordinal, replicas in enumerate((0, 1)):
+        change = {"scale": {"target": "Deployment/web", "replicas": replicas}}
+        lab.engine.do(Change.from_json(change), ordinal=ordinal, group="Fault/f")
+    seen = []
+    lab.clock = FakeClock(on_advance=lambda _: seen.append(lab.get("Deployment/web")["spec"]["replicas"]))
+    assert lab.start().undo_all() == []
+    assert seen == [0, 2]

@@ -26,7 +26,9 @@ def pod(name, namespace="shop", created="2026-01-01T00:00:00Z", phase="Running",
         "creationTimestamp": created,
         "labels": labels,
     }
-    status = {"phase": phase} | ({"containerStatuses": [{"containerID": i} for i in ids]} if ids is not None else {})
+    status = {"phase": phase, "startTime": created} | (
+        {"containerStatuses": [{"containerID": i} for i in ids]} if ids is not None else {}
+    )
     if going:
         metadata["deletionTimestamp"] = created
     return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": {"nodeName": "n1"}, "status": status}

@@ -23,7 +23,7 @@ from scenario_kit.lab.kubelet.status import PodTransition, SyncInputs, compute_p
 from scenario_kit.lab.kubelet.writer import KubeletWriter
 from scenario_kit.model.base import Object
 from scenario_kit.model.kubernetes.pod_spec import list_serving_containers
-from scenario_kit.model.kubernetes.status import list_container_statuses, list_serving_statuses
+from scenario_kit.model.kubernetes.status import list_container_statuses, list_serving_statuses, rank_by_age
 from scenario_kit.model.runtime.process import Exit, LogRecord
 
 _KILLED = 137
@@ -224,7 +224,7 @@ class Kubelet:
             ]
             for record in due:
                 record.dirty = False
-        return due
+        return sorted(due, key=_rank)
 
     def _mine(self, record: Record, namespace: str) -> bool:
         """Return whether the pod is in the namespace and on an existing simulated node."""
@@ -289,3 +289,8 @@ class Kubelet:
             obj = self._recorder.record(pod, event)
             if obj is not None:
                 self._later.put(meta["namespace"], partial(self._writer.emit_event, obj))
+
+
+def _rank(record: Record) -> tuple[str, ...]:
+    """Rank pods by owner: the order in which they were scheduled depends on the machine's load."""
+    return rank_by_age(record.current())

@@ -19,6 +19,7 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 from scenario_kit.errors import NotFound
+from scenario_kit.lab.settle.settled.pods import DUE
 from scenario_kit.lab.settle.settled.settle_context import Reason, list_claim_names
 from scenario_kit.lab.settle.settled.workloads import STALE_REFUSAL
 from scenario_kit.model import Object, Reference
@@ -82,7 +83,7 @@ class Requeuer:
                 self._annotate(
                     Reference(reason.kind, reason.name, namespace, "batch" if reason.kind == "Job" else "apps")
                 )
-            elif (reason.code, reason.kind) == ("Due", "Pod"):
+            elif (reason.code, reason.kind) == (DUE, "Pod"):
                 pod = self._cluster.get(Reference("Pod", reason.name, namespace))
                 for name in list_claim_names(pod) if pod else ():
                     self._annotate(Reference("PersistentVolumeClaim", name, namespace))

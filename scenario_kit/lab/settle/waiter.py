@@ -6,11 +6,14 @@ nothing changed in between, all kinds had exactly this state at one instant, and
 point. No time needs to pass, and inactivity is no evidence: a slow controller leaves a difference that the predicate
 detects.
 
-The kubelet is simulated, so it is run instead of awaited: it must have nothing to do.
+The kubelet is simulated, so it is run instead of awaited: it must have nothing to do. It runs only where the
+controllers have no work left. Otherwise it would depend on their pace whether a pod that is made and deleted at one
+instant of the trial's clock has started, and has to be stopped over its grace period.
 """
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -19,12 +22,15 @@ from scenario_kit.lab.informers.barrier import Barrier
 from scenario_kit.lab.informers.store import NamespaceVersion, ObjectStore
 from scenario_kit.lab.informers.watched_kinds import CLUSTER_REFUSERS
 from scenario_kit.lab.settle.requeue import AFTER_SECONDS, Requeuer
-from scenario_kit.lab.settle.settled import Due, Facts, Reason, chaos, list_unsettled, pending_scheduling
+from scenario_kit.lab.settle.settled import Due, Facts, Reason, chaos, list_unsettled, pending_scheduling, pods
 from scenario_kit.model.base import Object
 from scenario_kit.model.kubernetes.status import is_stopping
 
+_LOG = logging.getLogger(__name__)
 #: An unsettled state is evaluated again after this long even without a change: some reasons end by age.
 _RECHECK_SECONDS = 0.1
+#: After this long (wall) without a change, controllers may be waiting for the kubelet after all: no such case is known.
+_STALLED_SECONDS = 3.0
 #: Due work happens within the scheduler's maximum back-off of 10 s; beyond that the prediction was wrong.
 _DUE_SECONDS = 15.0
 
@@ -47,17 +53,17 @@ class Settler:
 
     def settle(
         self,
-        namespace: str,
+        namespaces: Sequence[str],
         run_nodes: Callable[[], int],
         seconds: float,
         overdue: Collection[str] = frozenset(),
         should_continue: Callable[[], bool] = lambda: True,
     ) -> Sequence[Reason]:
-        """Wait up to ``seconds`` (wall); return why the namespace is not settled.
+        """Wait up to ``seconds`` (wall) until all of the namespaces are settled; return why they are not.
 
         Args:
-            namespace: the namespace.
-            run_nodes: runs the kubelet's due work and returns the number of writes.
+            namespaces: the namespaces of one app.
+            run_nodes: runs the kubelet's due work in all of them and returns the number of writes.
             seconds: the timeout.
             overdue: Deployments whose progress deadline has passed.
             should_continue: polled; False ends the wait.
@@ -66,27 +72,53 @@ class Settler:
             ClusterError: the API server fails.
             LabError: the store does not catch up with it.
         """
-        started = time.monotonic()
-        self._barrier.wait(namespace)
-        if run_nodes() == 0 and not overdue and self.is_unchanged(namespace):
+        started = changed = time.monotonic()
+        versions: Mapping[str, NamespaceVersion] = {}
+        self._catch_up(namespaces)
+        if not overdue and all(map(self.is_unchanged, namespaces)) and run_nodes() == 0:
             return ()
         while True:
-            version = self._store.version(namespace)
-            reasons: Sequence[Reason] = list_unsettled(self.collect_facts(namespace, overdue))
+            if (found := self._read_versions(namespaces)) != versions:
+                versions, changed = found, time.monotonic()
+            unsettled = self._list_unsettled(namespaces, overdue)
+            reasons: Sequence[Reason] = [reason for each in unsettled.values() for reason in each]
             if not reasons:
-                self._barrier.wait(namespace)
-                if run_nodes() == 0 and self._store.version(namespace) == version:
+                self._catch_up(namespaces)
+                if not self._differ_from(versions)() and run_nodes() == 0:
                     with self._lock:
-                        self._settled[namespace] = version
+                        self._settled.update(versions)
                     return ()
-                reasons = (Reason("Moving", "Namespace", namespace, "its objects keep changing"),)
-            elif run_nodes() == 0:
-                self._store.wait(_differs(self._store, namespace, version), _RECHECK_SECONDS)
+                reasons = [Reason("Moving", "Namespace", name, "its objects keep changing") for name in namespaces[:1]]
+            elif time.monotonic() - changed < _STALLED_SECONDS or self._run_stalled(run_nodes, reasons) == 0:
+                self._store.wait(self._differ_from(versions), _RECHECK_SECONDS)
             elapsed = time.monotonic() - started
             if elapsed > seconds or not should_continue():
                 return reasons
             if elapsed > AFTER_SECONDS:
-                self._requeuer.requeue(namespace, reasons)
+                for namespace, each in unsettled.items():
+                    self._requeuer.requeue(namespace, each)
+
+    @staticmethod
+    def _run_stalled(run_nodes: Callable[[], int], reasons: Sequence[Reason]) -> int:
+        """Run the kubelet in an unsettled state, unless only the scheduler's back-off is awaited."""
+        if all(reason.code == pods.DUE for reason in reasons):
+            return 0
+        if writes := run_nodes():
+            _LOG.info("the kubelet ran although controllers had work: %s", reasons[0])
+        return writes
+
+    def _catch_up(self, namespaces: Sequence[str]) -> None:
+        for namespace in namespaces:
+            self._barrier.wait(namespace)
+
+    def _read_versions(self, namespaces: Sequence[str]) -> Mapping[str, NamespaceVersion]:
+        return {namespace: self._store.version(namespace) for namespace in namespaces}
+
+    def _differ_from(self, versions: Mapping[str, NamespaceVersion]) -> Callable[[], bool]:
+        return lambda: any(self._store.version(namespace) != version for namespace, version in versions.items())
+
+    def _list_unsettled(self, namespaces: Sequence[str], overdue: Collection[str]) -> Mapping[str, Sequence[Reason]]:
+        return {namespace: list_unsettled(self.collect_facts(namespace, overdue)) for namespace in namespaces}
 
     def collect_facts(self, namespace: str, overdue: Collection[str] = frozenset()) -> Facts:
         """Return the state of a namespace in the store."""
@@ -122,7 +154,3 @@ class Settler:
             self._settled.pop(namespace, None)
             self._due.pop(namespace, None)
         self._barrier.forget(namespace)
-
-
-def _differs(store: ObjectStore, namespace: str, version: NamespaceVersion) -> Callable[[], bool]:
-    return lambda: store.version(namespace) != version

@@ -183,18 +183,7 @@ class LabWorld(ABC):
         self, seconds: float, should_continue: Callable[[], bool], overdue: Collection[str] = frozenset()
     ) -> Sequence[Reason]:
         """Wait up to ``seconds`` (wall) until all namespaces have settled; return why they have not."""
-        deadline = time.monotonic() + seconds
-        while True:
-            for namespace in self.spec.namespaces:
-                left = max(deadline - time.monotonic(), 0.0)
-                reasons = self._lab.settler.settle(namespace, self.run_nodes, left, overdue, should_continue)
-                if reasons:
-                    return reasons
-            # One namespace may have changed while another was awaited.
-            if not self.spec.others or self.is_unchanged():
-                return ()
-            if time.monotonic() > deadline:
-                return (Reason("Moving", "Namespace", self.spec.namespace, "the namespaces keep changing each other"),)
+        return self._lab.settler.settle(self.spec.namespaces, self.run_nodes, seconds, overdue, should_continue)
 
     def run_tick(self, t: float) -> Telemetry:
         """Simulate the tick that ends at ``t``: requests, log lines and process exits."""

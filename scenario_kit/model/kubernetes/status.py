@@ -22,6 +22,19 @@ def is_stopping(pod: Object) -> bool:
     return bool(pod["spec"].get("nodeName")) and meta.get("deletionGracePeriodSeconds", 0) > 0
 
 
+def rank_by_age(pod: Object) -> tuple[str, str, str, str]:
+    """Return the key that sorts pods by age, oldest first, in the same order in every run of a trial.
+
+    A start is a time of the trial's clock, but a creation is one of the wall clock: which of two pods that start
+    together was created in the earlier second depends on the machine's load. It only counts between pods of one owner,
+    before the random parts of their names.
+    """
+    meta = pod["metadata"]
+    owner = str(meta.get("generateName") or "")
+    created = str(meta.get("creationTimestamp") or "") if owner else ""
+    return str((pod.get("status") or {}).get("startTime") or ""), owner, created, str(meta.get("name") or "")
+
+
 def list_container_statuses(status: Object) -> list[Object]:
     """List the container statuses in a pod's status, init containers first."""
     return [*(status.get("initContainerStatuses") or ()), *(status.get("containerStatuses") or ())]

@@ -9,6 +9,7 @@ from collections.abc import Callable
 import pytest
 
 from scenario_kit.lab.informers.store import ObjectStore
+from scenario_kit.lab.settle import waiter
 from scenario_kit.lab.settle.requeue import Requeuer
 from scenario_kit.lab.settle.waiter import Settler
 from scenario_kit.testing import FakeCluster
@@ -65,24 +66,24 @@ def put_ready(store: ObjectStore, revision: int) -> None:
 
 
 def test_settled_state_is_verified_twice_and_cached(settler: Settler, gate: Gate) -> None:
-    assert settler.settle("shop", lambda: 0, 5.0) == ()
+    assert settler.settle(["shop"], lambda: 0, 5.0) == ()
     assert gate.passed == 2
     assert settler.is_unchanged("shop")
-    assert settler.settle("shop", lambda: 0, 5.0) == ()
+    assert settler.settle(["shop"], lambda: 0, 5.0) == ()
     assert gate.passed == 3
 
 
 def test_second_collection_is_checked_again(settler: Settler, store: ObjectStore, gate: Gate) -> None:
     gate.then = {2: lambda: put_unready(store, 201), 3: lambda: put_ready(store, 202)}
-    reasons = settler.settle("shop", lambda: 0, 0.0)
+    reasons = settler.settle(["shop"], lambda: 0, 0.0)
     assert [r.code for r in reasons] == ["Moving"]
     put_ready(store, 203)
-    assert settler.settle("shop", lambda: 0, 5.0) == ()
+    assert settler.settle(["shop"], lambda: 0, 5.0) == ()
 
 
 def test_unsettled_state_has_reasons(settler: Settler, store: ObjectStore) -> None:
     put_unready(store, 201)
-    reasons = settler.settle("shop", lambda: 0, 0.0)
+    reasons = settler.settle(["shop"], lambda: 0, 0.0)
     assert {r.name for r in reasons} == {"cart-r1", "cart"}
     assert not settler.is_unchanged("shop")
 
@@ -97,12 +98,12 @@ def test_pending_kubelet_work_is_unsettled(settler: Settler, store: ObjectStore)
             put_ready(store, 202)
         return done
 
-    assert settler.settle("shop", run_nodes, 5.0) == ()
+    assert settler.settle(["shop"], run_nodes, 5.0) == ()
     assert next(writes, None) is None
 
 
 def test_change_in_another_namespace_does_not_unsettle(settler: Settler, store: ObjectStore) -> None:
-    settler.settle("shop", lambda: 0, 5.0)
+    settler.settle(["shop"], lambda: 0, 5.0)
     store.put("Pod", {"metadata": {"name": "x", "namespace": "other", "uid": "x", "resourceVersion": "300"}})
     assert settler.is_unchanged("shop")
     put_unready(store, 301)
@@ -111,18 +112,18 @@ def test_change_in_another_namespace_does_not_unsettle(settler: Settler, store: 
 
 def test_settle_stops_when_the_caller_left(settler: Settler, store: ObjectStore) -> None:
     put_unready(store, 201)
-    assert settler.settle("shop", lambda: 0, 60.0, should_continue=lambda: False)
+    assert settler.settle(["shop"], lambda: 0, 60.0, should_continue=lambda: False)
 
 
 def test_terminating_pods_do_not_block_settling(settler: Settler, store: ObjectStore) -> None:
     pod = copy.deepcopy(store.names("shop", "Pod")["cart-1"])
     pod["metadata"] |= {"deletionTimestamp": "x", "deletionGracePeriodSeconds": 30, "resourceVersion": "300"}
     store.put("Pod", pod)
-    assert "Deleting" not in {r.code for r in settler.settle("shop", lambda: 0, 0.0)}
+    assert "Deleting" not in {r.code for r in settler.settle(["shop"], lambda: 0, 0.0)}
     pod = copy.deepcopy(pod)
     pod["metadata"] |= {"deletionGracePeriodSeconds": 0, "resourceVersion": "301"}
     store.put("Pod", pod)
-    assert "Deleting" in {r.code for r in settler.settle("shop", lambda: 0, 0.0)}
+    assert "Deleting" in {r.code for r in settler.settle(["shop"], lambda: 0, 0.0)}
 
 
 def put_refused_pod(store: ObjectStore) -> None:
@@ -143,11 +144,60 @@ def test_free_capacity_unsettles_until_scheduler_has_had_time(
 ) -> None:
     put_refused_pod(store)
     node(store, 401, unschedulable=True)
-    assert settler.settle("shop", lambda: 0, 5.0) == ()
+    assert settler.settle(["shop"], lambda: 0, 5.0) == ()
     node(store, 402, unschedulable=True)
     assert settler.is_unchanged("shop"), "a heartbeat changes nothing"
     node(store, 403)
-    assert [r.code for r in settler.settle("shop", lambda: 0, 0.0)] == ["Due"]
+    assert [r.code for r in settler.settle(["shop"], lambda: 0, 0.0)] == ["Due"]
     now = time.monotonic()
     monkeypatch.setattr("scenario_kit.lab.settle.waiter.time.monotonic", lambda: now + 20)
-    assert settler.settle("shop", lambda: 0, 5.0) == ()
+    assert settler.settle(["shop"], lambda: 0, 5.0) == ()
+
+
+def test_kubelet_runs_only_where_controllers_have_no_work(settler: Settler, store: ObjectStore) -> None:
+    """A pod that is about to be deleted at the same instant must not start on a busy machine, and not on another."""
+    put_unready(store, 201)
+    ran: list[bool] = []
+
+    def run_nodes() -> int:
+        ran.append(bool(store.names("shop", "ReplicaSet")["cart-r1"]["status"]["readyReplicas"]))
+        return 0
+
+    looks = iter([lambda: None, lambda: None, lambda: put_ready(store, 202)])
+
+    def should_continue() -> bool:
+        next(looks, lambda: None)()
+        return True
+
+    assert settler.settle(["shop"], run_nodes, 60.0, should_continue=should_continue) == ()
+    assert ran == [True]
+
+
+def test_kubelet_runs_if_controllers_wait_for_it(
+    settler: Settler, store: ObjectStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(waiter, "_STALLED_SECONDS", 0.0)
+    put_unready(store, 201)
+
+    def run_nodes() -> int:
+        if store.names("shop", "ReplicaSet")["cart-r1"]["status"]["readyReplicas"]:
+            return 0
+        put_ready(store, 202)
+        return 1
+
+    assert settler.settle(["shop"], run_nodes, 60.0) == ()
+
+
+def test_namespaces_settle_together(settler: Settler, store: ObjectStore) -> None:
+    """The kubelet runs in all namespaces of an app at once, so none of them may be unsettled."""
+    store.put("Namespace", namespace() | {"metadata": {**namespace()["metadata"], "name": "data", "uid": "data"}})
+    ran: list[int] = []
+
+    def run_nodes() -> int:
+        ran.append(1)
+        return 0
+
+    reasons = settler.settle(["shop", "data"], run_nodes, 0.0)
+    assert {r.code for r in reasons} == {"Beginning"}
+    assert not ran
+    assert not settler.is_unchanged("shop")

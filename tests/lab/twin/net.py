@@ -18,10 +18,10 @@ def pod(name: str, ip: str, node: str = "n1", namespace: str = HOME, since: str 
     return {
         "kind": "Pod",
         "metadata": {
-            "name": name, "namespace": namespace, "uid": name, "labels": {"app": name}, "creationTimestamp": since,
+            "name": name, "namespace": namespace, "uid": name, "labels": {"app": name},
         },
         "spec": {"nodeName": node, "containers": [container], **spec},
-        "status": {"podIP": ip},
+        "status": {"podIP": ip, "startTime": since},
     }  # fmt: skip
 
 

@@ -106,6 +106,7 @@ class TwinCluster:
             "kind": "Pod",
             "metadata": {
                 "name": name,
+                "generateName": f"{workload}-",
                 "namespace": obj["metadata"].get("namespace", self.namespace),
                 "uid": f"uid-{number}",
                 "labels": dict(obj["spec"]["template"]["metadata"]["labels"]),
@@ -115,6 +116,7 @@ class TwinCluster:
             "spec": copy.deepcopy(obj["spec"]["template"]["spec"]) | {"nodeName": f"node-{number % 3}"},
             "status": {
                 "phase": "Running",
+                "startTime": stamp(self.now),
                 "podIP": f"10.{self.salt}.{number // 250}.{number % 250 + 1}",
                 "containerStatuses": [],
             },

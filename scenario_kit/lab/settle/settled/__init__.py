@@ -44,4 +44,4 @@ def list_unsettled(facts: Facts) -> list[Reason]:
     return reasons
 
 
-__all__ = ["Due", "Facts", "Reason", "pending_scheduling", "list_unsettled"]
+__all__ = ["Due", "Facts", "Reason", "list_unsettled", "pending_scheduling", "pods"]

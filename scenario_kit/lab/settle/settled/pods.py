@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from scenario_kit.lab.settle.settled.settle_context import LEFT_ALONE_SECONDS, SCHEDULER, Facts, Reason, find_condition
 from scenario_kit.model.base import Object
 from scenario_kit.model.kubernetes.reference import read_group
 
+#: The code of work that the scheduler or the volume binder does once its back-off ends.
+DUE: Final = "Due"
 #: Kinds that have a controller for deletion, and may own other objects; with their API groups.
 _OWNERS = {
     "Pod": "", "Service": "", "Deployment": "apps", "ReplicaSet": "apps", "StatefulSet": "apps", "DaemonSet": "apps",
@@ -35,7 +38,7 @@ def check_unplaced(facts: Facts) -> Iterator[Reason]:
 def check_due(facts: Facts) -> Iterator[Reason]:
     """Yield pods about to be scheduled and claims about to be bound."""
     for each in facts.due:
-        yield Reason("Due", each.kind, each.name, each.text)
+        yield Reason(DUE, each.kind, each.name, each.text)
 
 
 def check_deleting(facts: Facts) -> Iterator[Reason]:

@@ -34,6 +34,7 @@ from scenario_kit.model.base import Object
 from scenario_kit.model.chaos.effects import ContainerEffect, NetworkEffect
 from scenario_kit.model.kubernetes.ip_address import is_ip_address
 from scenario_kit.model.kubernetes.pod_spec import list_serving_containers
+from scenario_kit.model.kubernetes.status import rank_by_age
 
 
 class Destination(NamedTuple):
@@ -299,11 +300,10 @@ class Network:
                 found += [Destination(address, int(number)) for address in addresses]
         return tuple(sorted(found, key=self._rank))
 
-    def _rank(self, destination: Destination) -> tuple[str, str]:
+    def _rank(self, destination: Destination) -> tuple[str, ...]:
         """Rank backends by the age of their pods, so that the order is independent of names."""
         pod = self._pods.get(destination.ip)
-        metadata = pod["metadata"] if pod else {}
-        return (str(metadata.get("creationTimestamp") or ""), str(metadata.get("name") or destination.ip))
+        return rank_by_age(pod) if pod else ("", "", "", destination.ip)
 
     def _party(self, pod: Object) -> Party:
         ports = {

@@ -12,7 +12,7 @@ from scenario_kit.lab.twin.cluster.files import parse_configuration, read_mounte
 from scenario_kit.lab.twin.process.process import Process, ProcessKey, identify, list_listeners
 from scenario_kit.model.base import Object
 from scenario_kit.model.kubernetes.pod_spec import list_serving_containers
-from scenario_kit.model.kubernetes.status import list_serving_statuses
+from scenario_kit.model.kubernetes.status import list_serving_statuses, rank_by_age
 from scenario_kit.model.kubernetes.timestamp import parse_timestamp
 from scenario_kit.model.re2 import compile_pattern
 from scenario_kit.model.twin.component import ComponentModel
@@ -151,9 +151,8 @@ def _read_config(view: View, model: ComponentModel | None, pod: Object, spec: Ob
     return None if text is None else parse_configuration(text)
 
 
-def _age(process: Process) -> tuple[str, str, str]:
-    metadata = process.pod["metadata"]
-    return (str(metadata.get("creationTimestamp") or ""), process.name, process.key.container)
+def _age(process: Process) -> tuple[str, ...]:
+    return (*rank_by_age(process.pod), process.key.container)
 
 
 def _read_logins(

@@ -1,0 +1,1 @@
+"""Measurements of performance: one module for each subject."""

@@ -31,13 +31,15 @@ from scenario_kit.lab.twin.runtime.resources import Resources
 from scenario_kit.lab.twin.startup.client_commands import Sessions
 from scenario_kit.lab.twin.startup.probes import Probes
 from scenario_kit.lab.twin.startup.process_start import Startup
+from scenario_kit.lab.twin.startup.process_stop import find_stop
 from scenario_kit.lab.twin.traces.assembly import develop
 from scenario_kit.lab.twin.traces.hung_calls import HungCallTracker
 from scenario_kit.lab.twin.traces.span_buffer import SpanBuffer
 from scenario_kit.model.authored.app import App
 from scenario_kit.model.base import Object
 from scenario_kit.model.chaos.effects import Ledger
-from scenario_kit.model.runtime.process import Exit, InitState, Lag, LogRecord, ProcessStart, SeriesId
+from scenario_kit.model.kubernetes.pod_spec import find_container
+from scenario_kit.model.runtime.process import Exit, InitState, Lag, LogRecord, ProcessStart, SeriesId, Stop
 from scenario_kit.model.runtime.trace import Trace
 from scenario_kit.model.twin.definition import TwinDefinition
 from scenario_kit.model.twin.edge import Edge
@@ -162,6 +164,12 @@ class Twin:
     def init(self, pod: Object, container: str, now: float) -> InitState:
         """Return the state of a started init container."""
         return self._startup.init(self._view, self._network, pod, container, now)
+
+    def stop(self, pod: Object, container: str, now: float) -> Stop:
+        """Return how a container's program ends that gets SIGTERM."""
+        del now
+        process = self._process_table.find(pod["metadata"]["uid"], container)
+        return find_stop(pod, find_container(pod["spec"], container), process)
 
     def explain_attach_failure(self, spec: Object) -> Literal["", "NoJava", "NoShell"]:
         """Return why no agent can be loaded into a container's program; empty if one can."""

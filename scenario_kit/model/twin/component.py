@@ -103,6 +103,21 @@ class Start(Value, frozen=True, kw_only=True):
     exit_delay_seconds: Annotated[float, describe("From the start to the exit.", unit=SECONDS, ge=0)] = 1.0
 
 
+class Termination(Value, frozen=True, kw_only=True):
+    """How a program ends when the kubelet asks it to (SIGTERM, or the signal that its image declares)."""
+
+    ignore_signal: Annotated[
+        bool,
+        describe(
+            "Whether it has no handler for the signal: as first process of its container it then ignores it, and is "
+            "killed after the grace period (exit code 137). Shells around other programs are recognised by the "
+            "container's command."
+        ),
+    ] = False
+    seconds: Annotated[float, describe("How long it takes to end.", unit=SECONDS, ge=0)] = 0.0
+    exit_code: Annotated[int, describe("Exit code with which it ends.", **EXIT_CODE)] = 143
+
+
 class ComponentModel(Value, frozen=True, kw_only=True):
     """How one component behaves."""
 
@@ -206,6 +221,7 @@ class ComponentModel(Value, frozen=True, kw_only=True):
         ),
     ] = {}
     start: Annotated[Start, describe("What a process needs to come up.", group="Startup")] = Start()
+    termination: Annotated[Termination, describe("How it ends when it is asked to.", group="Startup")] = Termination()
     telemetry: Annotated[
         AddressSource | None,
         describe("Where it reads the collector's address; leave out if it reports no spans.", group="Tracing"),

@@ -123,14 +123,31 @@ def test_abandoned_searches_are_cancelled(hotel: TwinCluster, component: str, se
     otgrpc calls that an error of clients (SetSpanTags), and http.Error answers 500.
     """
     hotel.chaos(component, loss=100.0)
-    hotel.run(120.0)
-    after = hotel.run(120.0)
+    hotel.run(45.0)
+    after = hotel.run(60.0)
     assert after.share("frontend", span=HOTELS) == 1.0
     for service, span in services.items():
         assert after.share(service, span=span, kind="CLIENT") == 1.0
     assert after.calls("search", kind="SERVER", error=True) == 0.0
-    texts = {s.message for t in hotel.twin.traces(hotel.now - 120.0, hotel.now) for s in t.spans if s.error}
+    texts = {s.message for t in hotel.twin.traces(hotel.now - 60.0, hotel.now) for s in t.spans if s.error}
     assert any("context canceled" in text for text in texts)
+
+
+def test_channels_die_after_two_minutes_of_silence(hotel: TwinCluster) -> None:
+    """dialer.Dial sets the timeout of the keepalive alone, and WithKeepaliveParams the shortest interval for it.
+
+    So a connection whose packets vanish is closed, dials fail after twenty seconds, and then all searches at once.
+    """
+    hotel.chaos("geo", loss=100.0)
+    hotel.run(45.0)
+    silent = hotel.run(60.0)
+    hotel.run(75.0)
+    broken = hotel.run(120.0)
+    assert silent.share("frontend", span=HOTELS) == broken.share("frontend", span=HOTELS) == 1.0
+    assert silent.quantile(0.5, "frontend", span=HOTELS) > 10000 > 1000 > broken.quantile(0.5, "frontend", span=HOTELS)
+    hotel.calm()
+    hotel.run(150.0)  # the longest back-off of a channel
+    assert hotel.run(60.0).share("frontend", span=HOTELS) == 0.0
 
 
 @pytest.mark.parametrize("component", ["memcached-rate", "memcached-profile", "memcached-reserve", "mongodb-profile"])

@@ -55,6 +55,10 @@ class BreakableEntity:
     objects: tuple[str, ...]
 
 
+#: Kinds that faults break and that belong to no component.
+_ALONE: Final = ("ConfigMap", "Secret", "PersistentVolumeClaim", "Ingress", "Gateway", "CronJob")
+
+
 def list_entities(app: App, objects: Sequence[Object]) -> list[BreakableEntity]:
     """Return the breakable parts of an app in the order of its definition; single objects come last."""
     by_component: dict[str, list[str]] = {c.name: [] for c in app.components}
@@ -64,7 +68,7 @@ def list_entities(app: App, objects: Sequence[Object]) -> list[BreakableEntity]:
         reference = format_reference(obj, app.namespace)
         if component is not None:
             by_component[component.name].append(reference)
-        elif obj["kind"] in ("ConfigMap", "Secret", "PersistentVolumeClaim"):
+        elif obj["kind"] in _ALONE:
             alone.append(BreakableEntity(reference, obj["kind"], (reference,)))
     roles = {c.name: c.role for c in app.components}
     return [BreakableEntity(name, roles[name], tuple(found)) for name, found in by_component.items() if found] + alone

@@ -9,6 +9,7 @@ from scenario_kit.catalog import Catalog
 from scenario_kit.draft import Answers, draft
 from scenario_kit.draft.accept import draw_edges, write_accepted
 from scenario_kit.draft.alerts import predict_alerts, predict_propagation
+from scenario_kit.draft.answers import list_names
 from scenario_kit.errors import AuthoringError
 from scenario_kit.lint import lint_file
 from scenario_kit.load import load_scenario
@@ -162,3 +163,9 @@ def test_unread_messages_affect_broker_and_producers():
     ]
     edges = {(e.from_, e.to) for e in predict_propagation(fault, SHOP, SHOP.component("accounting"), fired)}
     assert {("Deployment/accounting", "Deployment/kafka"), ("Deployment/kafka", "Deployment/checkout")} <= edges
+
+
+@pytest.mark.parametrize("kind", ["Ingress", "Gateway", "CronJob", "ConfigMap"])
+def test_objects_without_a_component_can_be_targets(kind):
+    lone = {"apiVersion": "example.org/v1", "kind": kind, "metadata": {"name": "lone", "namespace": SHOP.namespace}}
+    assert f"{kind}/lone" in list_names(SHOP, (*OBJECTS, lone))

@@ -142,3 +142,24 @@ def test_objects_with_a_label_are_repaired_with_the_cause(fault, runbook_of):
     broken = msgspec.structs.replace(both, changes=changes(first, second))
     runbook = build_repaired_runbook(runbook_of(broken, solutions={"s": ["a"]}), first, second)
     assert find_own_repairs(runbook) == []
+
+
+def create(kind):
+    return {"create": {"apiVersion": "v1", "kind": kind, "metadata": {"name": "new"}, "spec": {}}}
+
+
+@pytest.mark.parametrize(
+    ("value", "created", "left_out"),
+    [("good", "NetworkPolicy", True), ("other", "NetworkPolicy", False), ("good", "Job", False)],
+    ids=["as before", "not as before", "a Job may repair data"],
+)
+def test_restored_cause_needs_no_new_object(fault, runbook_of, value, created, left_out):
+    config = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}, "data": {"k": "good"}}
+    broken, back = (
+        {"patch": {"target": "ConfigMap/a", "type": "Merge", "patch": {"data": {"k": text}}}} for text in ("bad", value)
+    )
+    runbook = runbook_of(msgspec.structs.replace(fault("a"), changes=changes(broken)), solutions={"s": ["a"]})
+    runbook = build_repaired_runbook(runbook, back, create(created))
+    runbook = msgspec.structs.replace(runbook, objects=(config,))
+    found = [each.part.solution.changes for each in find_own_repairs(runbook)]
+    assert found == ([changes(back)] if left_out else [])

@@ -14,13 +14,17 @@ from typing import Final, NamedTuple
 import msgspec
 
 from scenario_kit.campaign.interventions.label_interventions import CauseRepair, find_repairs, list_answers
-from scenario_kit.model import Change, Fault, Procedure, Runbook
+from scenario_kit.lint.simulation.applied_changes import apply_changes
+from scenario_kit.model import Change, Fault, Object, Procedure, Runbook
 from scenario_kit.model.results.trial import APART
+from scenario_kit.render.objects.lookup import look_up
 
 #: Suffix of the names of the parts on other objects.
 BESIDE: Final = ":beside"
 #: Kinds whose objects change others themselves, so that what these became is damage by the cause.
 _ACTING: Final = ("CronJob", "Job")
+#: Kinds whose objects may repair data that the cause damaged, and then end.
+_PASSING: Final = ("CronJob", "Job", "Pod")
 
 
 class SideEffect(NamedTuple):
@@ -75,7 +79,8 @@ def _select_beside(runbook: Runbook, cause: CauseRepair) -> list[Change]:
 def _select_own(runbook: Runbook, cause: CauseRepair) -> list[Change]:
     """Return a repair without what it takes back at objects without a label; none if that is nothing, or everything.
 
-    Its restarts stay, as processes read what was repaired; not those of stores in which the fault ran a command.
+    Its restarts stay, as processes read what was repaired; not those of stores in which the fault ran a command. What
+    it creates stays unless the cause is as before without it: then it can only make up for something else.
     """
     fix, flags = cause.fix.solution.changes, runbook.app.flags
     if _is_whole(fix) or cause.entity.kind in _ACTING:
@@ -84,7 +89,28 @@ def _select_own(runbook: Runbook, cause: CauseRepair) -> list[Change]:
     beside = [c for c in fix if c.operation.about(flags) not in labelled]
     taken = _list_taken_back(runbook, cause, beside)
     own = [c for c in fix if c not in taken]
-    return own if taken and any(c.operation.about(flags) in labelled for c in own) else []
+    created = [c for c in own if c in beside and _makes_lasting(c)]
+    if created and _is_restored(runbook, cause, kept := [c for c in own if c not in created]):
+        own = kept
+    return own if len(own) < len(fix) and any(c.operation.about(flags) in labelled for c in own) else []
+
+
+def _makes_lasting(change: Change) -> bool:
+    """Return whether a change creates an object that stays."""
+    return change.operation.creates and (change.operation.manifest or {}).get("kind") not in _PASSING
+
+
+def _is_restored(runbook: Runbook, cause: CauseRepair, changes: Sequence[Change]) -> bool:
+    """Return whether these changes undo all that the fault wrote to a cause, as far as rendered objects show it."""
+    broken = _apply(runbook, runbook.objects, runbook.fault(cause.fault).changes)
+    stages = (runbook.objects, broken, _apply(runbook, broken, changes))
+    healthy, wrong, repaired = (look_up(objects, cause.entity, runbook.namespace) for objects in stages)
+    return healthy != wrong and healthy == repaired
+
+
+def _apply(runbook: Runbook, objects: Sequence[Object], changes: Sequence[Change]) -> Sequence[Object]:
+    applied = list(apply_changes(objects, changes, runbook.app, runbook.namespace))
+    return applied[-1].after if applied else objects
 
 
 def _list_taken_back(runbook: Runbook, cause: CauseRepair, changes: Sequence[Change]) -> list[Change]:

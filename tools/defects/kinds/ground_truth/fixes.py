@@ -79,3 +79,39 @@ def _build_budget(name: str) -> dict[str, Any]:
         "metadata": {"name": name},
         "spec": {"maxUnavailable": 0, "selector": selector},
     }
+
+
+@kind("SK401", stage="Trial", first=("label-apart",))
+def second_cause_offset_by_a_new_object(subject: Subject) -> Iterator[Defect]:
+    """The fault also shuts the pods behind its Service off, and its fix creates a policy that lets callers in again."""
+    require_one_cause(subject)
+    use = subject.spec.faults[0]
+    service = needs(use.target.kind == "Service" and use.target, "it does not target a Service")
+    workload = str(next(c.workload for c in subject.components() if f"Service/{c.service}" == service))
+    labels = subject.objects[workload]["spec"]["selector"]["matchLabels"]
+    shut, opened = (_build_policy(name, labels) for name in ("{{ neutral('pods') }}", "{{ neutral('net') }}"))
+    opened["spec"]["ingress"] = [{}]
+
+    def add_cause(fault: Document) -> None:
+        needs(fault["entities"][0].get("fix"), "its fault has no repair of its cause")
+        fault["changes"].append({"create": shut})
+        fault["entities"][0]["fix"].append({"create": opened})
+        policy = f"NetworkPolicy.networking.k8s.io/{shut['metadata']['name']}"
+        fault["entities"].append({"ref": policy, "generated": True, "role": "Artefact"})
+        fault["solutions"], fault["decoys"] = [], []
+        fault["requires"] = [*fault.get("requires", []), f"app:{subject.spec.app.name}", "cni-network-policy"]
+
+    document, files = with_own_fault(subject, add_cause)
+    named = {**opened, "metadata": {"name": "from-callers"}}
+    for solution in needs(document["spec"].get("solutions"), "it inherits its solutions"):
+        solution["changes"].append({"create": named})
+    yield Defect(f"a policy shuts {workload} off, and another one offsets it", document, files)
+
+
+def _build_policy(name: str, labels: dict[str, str]) -> dict[str, Any]:
+    return {
+        "apiVersion": "networking.k8s.io/v1",
+        "kind": "NetworkPolicy",
+        "metadata": {"name": name},
+        "spec": {"podSelector": {"matchLabels": labels}, "policyTypes": ["Ingress"]},
+    }

@@ -51,7 +51,7 @@ def lint(tmp_path: Path, pod: dict) -> list[str]:
     return [f.message.partition(",")[0] for f in lint_app(tmp_path, pod, APP)]
 
 
-def lint_app(tmp_path: Path, pod: dict, app: str) -> list[Finding]:
+def lint_app(tmp_path: Path, pod: dict, app: str, *others: dict) -> list[Finding]:
     labels = {"app": "web"}
     main = {"name": "main", "image": "example.org/web:1", **pod.pop("container", {})}
     spec = {"selector": {"matchLabels": labels},
@@ -61,7 +61,7 @@ def lint_app(tmp_path: Path, pod: dict, app: str) -> list[Finding]:
     (tmp_path / "catalog" / "apps" / "pair" / "app.yaml").write_text(app)
     folder = tmp_path / "templates" / "apps" / "pair" / "1.0"
     folder.mkdir(parents=True)
-    (folder / "manifests.yaml.j2").write_text(yaml.safe_dump(web) + OTHERS)
+    (folder / "manifests.yaml.j2").write_text(yaml.safe_dump_all([web, *others]) + OTHERS)
     found = lint_file(tmp_path / "catalog" / "apps" / "pair" / "app.yaml", Catalog([tmp_path, find_data_root()]))
     return [f for f in found if f.code == "SK139"]
 
@@ -107,3 +107,40 @@ def test_capability_of_an_option_exists(tmp_path: Path, need: str, fix: str) -> 
     text = APP.replace("default: true}", f"default: true, x-requires: {{'true': ['{need}']}}}}")
     found = [f for f in lint_app(tmp_path, {}, text) if f.message.startswith("there is no capability")]
     assert [fix in f.fix for f in found] == ([True] if fix else [])
+
+
+def make_ingress(service: str) -> dict:
+    path = {"path": "/", "pathType": "Prefix", "backend": {"service": {"name": service, "port": {"number": 80}}}}
+    spec = {"rules": [{"host": "pair.example", "http": {"paths": [path]}}]}
+    return {"apiVersion": "networking.k8s.io/v1", "kind": "Ingress", "metadata": {"name": "door"}, "spec": spec}
+
+
+def make_autoscaler(kind: str, name: str) -> dict:
+    scaled = {"apiVersion": "apps/v1", "kind": kind, "name": name}
+    spec = {"scaleTargetRef": scaled, "maxReplicas": 3}
+    metadata = {"name": "more"}
+    return {"apiVersion": "autoscaling/v2", "kind": "HorizontalPodAutoscaler", "metadata": metadata, "spec": spec}
+
+
+@pytest.mark.parametrize(
+    ("made", "messages"),
+    [
+        (make_ingress("front"), []),
+        (
+            make_ingress("fornt"),
+            ["Ingress/door needs Service/fornt, which the app does not have: its requests would fail"],
+        ),
+        (make_autoscaler("Deployment", "web"), []),
+        (
+            make_autoscaler("StatefulSet", "web"),
+            ["HorizontalPodAutoscaler/more needs StatefulSet/web, which the app does not have: it would scale nothing"],
+        ),
+        # Of kinds that other software serves, nothing is known.
+        (make_autoscaler("Rollout", "web"), []),
+    ],
+)
+def test_ingresses_and_autoscalers_name_what_exists(tmp_path: Path, made: dict, messages: list[str]) -> None:
+    service = {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "front"}}
+    service["spec"] = {"selector": {"app": "web"}, "ports": [{"port": 80}]}
+    found = lint_app(tmp_path, {}, APP, service, made)
+    assert [f.message for f in found if " needs " in f.message] == messages

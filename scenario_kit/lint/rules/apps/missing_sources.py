@@ -1,4 +1,7 @@
-"""Find what pods of an app need to start, but its manifests do not contain: ConfigMaps, Secrets, claims, accounts."""
+"""Find what objects of an app name, but its manifests do not contain.
+
+Pods need ConfigMaps, Secrets, claims and accounts to start; Ingresses lead to Services, autoscalers scale workloads.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,7 @@ from scenario_kit.lint.context.source_location import SourceSite, find_site
 from scenario_kit.lint.framework.rule import Problem
 from scenario_kit.lint.simulation.stages import list_containers, list_pod_specs
 from scenario_kit.model import Object
+from scenario_kit.model.kubernetes.reference import WORKLOADS
 from scenario_kit.model.spelling import did_you_mean
 from scenario_kit.render.objects.lookup import format_reference
 
@@ -24,15 +28,17 @@ _GIVEN: Final = frozenset({("ConfigMap", "kube-root-ca.crt"), ("ServiceAccount",
 
 
 class _RequiredObject(NamedTuple):
-    """What a pod needs: its kind, its name, and the field that names it."""
+    """What an object needs: its kind, its name, the field that names it, what follows without it, and another fix."""
 
     kind: str
     name: str
     field: str
+    missing: str = "its pods would wait for it"
+    otherwise: str = ", or `optional: true`"
 
 
 def find_missing_sources(case: AppCase) -> Iterator[Problem]:
-    """Yield what pods need under some options, but do not find in their namespace; each once."""
+    """Yield what objects need under some options, but do not find in their namespace; each once."""
     reported = set()
     for stage in case.stages:
         known = {(o["kind"], o["metadata"]["name"], o["metadata"].get("namespace")) for o in stage.after}
@@ -45,13 +51,17 @@ def find_missing_sources(case: AppCase) -> Iterator[Problem]:
                 reported.add(subject)
                 site = find_site(case, stage, (source.field,), source.name) or SourceSite(("name",))
                 names = [name for kind, name, where in known if (kind, where) == (source.kind, home)]
-                default = f"add the {source.kind} to the manifests, or `optional: true`"
+                default = f"add the {source.kind} to the manifests{source.otherwise}"
                 fix = did_you_mean(source.name, names, default=default)
-                message = f"{subject}, which the app does not have: its pods would wait for it"
+                message = f"{subject}, which the app does not have: {source.missing}"
                 yield Problem(site.place, message, source.name, fix=fix, position=site.position)
 
 
 def _list_sources(obj: Object) -> Iterator[_RequiredObject]:
+    yield from _list_backends(obj)
+    scaled = (obj.get("spec") or {}).get("scaleTargetRef") or {}
+    if obj["kind"] == "HorizontalPodAutoscaler" and scaled.get("kind") in WORKLOADS:
+        yield _RequiredObject(str(scaled["kind"]), str(scaled["name"]), "name", "it would scale nothing", "")
     for _, pod in list_pod_specs(obj):
         if account := pod.get("serviceAccountName") or pod.get("serviceAccount"):
             yield _RequiredObject("ServiceAccount", str(account), "serviceAccountName")
@@ -61,6 +71,15 @@ def _list_sources(obj: Object) -> Iterator[_RequiredObject]:
             yield from _read(entry)
         for entry in container.get("env") or ():
             yield from _read(entry.get("valueFrom") or {})
+
+
+def _list_backends(obj: Object) -> Iterator[_RequiredObject]:
+    """List the Services to which an Ingress leads."""
+    spec = obj.get("spec") or {} if obj["kind"] == "Ingress" else {}
+    paths = [path for rule in spec.get("rules") or () for path in (rule.get("http") or {}).get("paths") or ()]
+    for backend in (spec.get("defaultBackend") or {}, *(path.get("backend") or {} for path in paths)):
+        if name := (backend.get("service") or {}).get("name"):
+            yield _RequiredObject("Service", str(name), "name", "its requests would fail", "")
 
 
 def _list_volumes(pod: Mapping[str, Any]) -> Iterator[_RequiredObject]:

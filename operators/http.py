@@ -41,10 +41,8 @@ def listen(
     """
     try:
         return server(address, handler)
-    except OSError as problem:
-        raise UsageError(
-            f"{option} {address[0]}:{address[1]}: {problem.strerror}", fix="choose a free port"
-        ) from problem
+    except OSError as error:
+        raise UsageError(f"{option} {address[0]}:{address[1]}: {error.strerror}", fix="choose a free port") from error
 
 
 def serve_in_thread(server: ThreadingHTTPServer, name: str) -> None:

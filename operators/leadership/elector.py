@@ -95,8 +95,8 @@ class LeaderElector:
             self._write(action == "Create")
         except (Conflict, AlreadyExists):
             return False  # another candidate was faster
-        except ClusterError as problem:
-            log.warning("the Lease %s: %s", LEASE, problem)
+        except ClusterError as error:
+            log.warning("the Lease %s: %s", LEASE, error)
             return False
         return True
 

@@ -40,9 +40,9 @@ def main() -> int:
         environment = _build_environment(arguments)
         _serve_webhook(environment, arguments.webhook, stopped)
         _run(environment, arguments)
-    except ScenarioKitError as problem:
-        print(f"{problem}\nfix: {problem.fix}" if problem.fix else problem, file=sys.stderr)
-        return problem.exit_code
+    except ScenarioKitError as error:
+        print(f"{error}\nfix: {error.fix}" if error.fix else error, file=sys.stderr)
+        return error.exit_code
     finally:
         stopped.set()
     return 0

@@ -61,8 +61,8 @@ class Environment:
         """Describe why the API server cannot be used; empty if it can."""
         try:
             self.cluster.get(Reference("Namespace", self.settings.management_namespace))
-        except ClusterError as problem:
-            return str(problem)
+        except ClusterError as error:
+            return str(error)
         return ""
 
     @classmethod

@@ -146,6 +146,6 @@ def _retry_on_error(call: Callable[[], _T]) -> _T:
     """Convert errors of a call into Kopf's temporary errors, so that every failure is retried."""
     try:
         return call()
-    except ScenarioKitError as problem:
-        log.warning("%s", problem)
-        raise kopf.TemporaryError(str(problem), delay=_RETRY_SECONDS) from problem
+    except ScenarioKitError as error:
+        log.warning("%s", error)
+        raise kopf.TemporaryError(str(error), delay=_RETRY_SECONDS) from error

@@ -174,15 +174,15 @@ class RealCluster:
     def _check_metrics(self) -> str:
         try:
             self._metrics.instant("vector(1)", time.time())
-        except MetricsError as problem:
-            return str(problem)
+        except MetricsError as error:
+            return str(error)
         return ""
 
     def _check_injector(self) -> str:
         try:
             injector = self._cluster.get(_INJECTOR)
-        except ClusterError as problem:
-            return str(problem)
+        except ClusterError as error:
+            return str(error)
         if injector is None:
             return f"there is no {_INJECTOR}, and this scenario injects chaos: install Chaos Mesh"
         if not (injector.get("status") or {}).get("availableReplicas"):

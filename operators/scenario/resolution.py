@@ -72,8 +72,8 @@ def _resolve_text(catalog: Catalog, text: str) -> ResolvedScenario:
         if refused := list_refusals(runbook):  # refusals protect the cluster beyond lint
             return ResolvedScenario(scenario=scenario, findings=(*findings, *refused))
         return ResolvedScenario(scenario=scenario, findings=findings, runbook=runbook)
-    except AuthoringError as problem:
-        return ResolvedScenario(findings=list_findings(problem))
+    except AuthoringError as error:
+        return ResolvedScenario(findings=list_findings(error))
 
 
 def list_findings(problem: AuthoringError) -> tuple[Finding, ...]:

@@ -92,10 +92,10 @@ class TrialRun:
         platform = self._environment.platform
         try:
             clock = platform.open_clock(self._name, spec)
-        except AuthoringError as problem:
+        except AuthoringError as error:
             if started:  # its world is lost; only clean-up remains
                 raise
-            return _explain_missing_world(spec.runbook(), problem)
+            return _explain_missing_world(spec.runbook(), error)
         context = self._build_context(spec, clock)
         if started and spec.clock == "Virtual" and not platform.has_clock(self._name):
             message = "the world of this trial is lost: the lab server was restarted"
@@ -110,8 +110,8 @@ class TrialRun:
         """Save the evidence, then write the outcome; keep the world of an app that stays deployed."""
         try:
             history = context.history()
-        except InfrastructureError as problem:
-            log.warning("%s ends without its alert history: %s", self._name, problem)
+        except InfrastructureError as error:
+            log.warning("%s ends without its alert history: %s", self._name, error)
             history = AlertHistory(start=self._status.started_at or 0.0, end=self._status.now or 0.0)
         seen = context.baseline() or Baseline()
         document: Object = {
@@ -203,10 +203,10 @@ class TrialRun:
         """
         try:
             spec.runbook()
-        except InfrastructureError as problem:
+        except InfrastructureError as error:
             if self._status.started_at is not None:
                 raise
-            return build_finding("SK901", problem.message, severity=Severity.WARNING, fix=problem.fix, why="")
+            return build_finding("SK901", error.message, severity=Severity.WARNING, fix=error.fix, why="")
         return None
 
     def _open_cleanup_clock(self, spec: TrialSpec) -> Clock:
@@ -232,5 +232,5 @@ def show_blocked(environment: Environment, name: str, blocked: list[str]) -> Non
     status = read_status(trial).with_condition("Clean", "False", "UndoBlocked", "; ".join(blocked)[:1000])
     try:
         write_status(environment.cluster, ref, status.to_json())
-    except ClusterError as problem:
-        log.warning("%s: cannot update the Clean condition: %s", name, problem)
+    except ClusterError as error:
+        log.warning("%s: cannot update the Clean condition: %s", name, error)

@@ -53,8 +53,8 @@ def resolve_validation(environment: Environment, obj: Object) -> Refusal | Valid
     try:
         spec = parse_validation_spec(obj["spec"])
         plan = spec.followed
-    except UsageError as problem:
-        return Refusal("InvalidPlan", f"{problem.message} ({problem.fix})")
+    except UsageError as error:
+        return Refusal("InvalidPlan", f"{error.message} ({error.fix})")
     stored = _resolve_stored(environment, obj, spec)
     if isinstance(stored, Refusal):
         return stored
@@ -65,8 +65,8 @@ def resolve_validation(environment: Environment, obj: Object) -> Refusal | Valid
         return case
     try:
         return _complete_case(environment, case, found.scenario)
-    except AuthoringError as problem:
-        return replace(case, static=list_findings(problem))
+    except AuthoringError as error:
+        return replace(case, static=list_findings(error))
 
 
 def _resolve_stored(environment: Environment, obj: Object, spec: ValidationSpec) -> Refusal | Object:

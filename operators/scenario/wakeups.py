@@ -81,8 +81,8 @@ class Wakeups:
 async def _try(reconcile: Reconcile, name: str, failures: int) -> tuple[float | None, int]:
     try:
         return await asyncio.to_thread(reconcile), 0
-    except ScenarioKitError as problem:
-        log.warning("%s: %s", name, problem)
+    except ScenarioKitError as error:
+        log.warning("%s: %s", name, error)
     except Exception:  # must not end the loop: the object would never be reconciled again
         log.exception("%s", name)
     return None, failures + 1

@@ -180,8 +180,8 @@ def keep_certificate(keeper: CertificateKeeper, stopped: threading.Event) -> thr
         while True:
             try:
                 keeper.keep()
-            except ClusterError as problem:
-                log.warning("the certificate of the webhook: %s", problem)
+            except ClusterError as error:
+                log.warning("the certificate of the webhook: %s", error)
             except (ScenarioKitError, OSError, ValueError):
                 log.exception("the certificate of the webhook")
             if stopped.wait(CHECK_SECONDS):

@@ -37,8 +37,8 @@ def _judge_validation(catalog: Catalog, settings: Settings, obj: Object) -> Obje
     refusal = check_object(settings, obj)
     try:
         parse_validation_spec(obj["spec"]).followed  # noqa: B018 - a plan that cannot be followed raises
-    except UsageError as problem:
-        refusal = refusal or Refusal("InvalidPlan", f"{problem.message} ({problem.fix})")
+    except UsageError as error:
+        refusal = refusal or Refusal("InvalidPlan", f"{error.message} ({error.fix})")
     embedded = obj["spec"].get("embedded")
     if refusal or not embedded:
         return ObjectJudgement(_describe_refusal(obj, refusal))

@@ -263,13 +263,13 @@ class _ValidationWatch:
         try:
             found = self._remote.find()
             trials = self._remote.list_trials() if found is not None else []
-        except Unreachable as problem:
+        except Unreachable as error:
             if self._remote.polling.clock() - self._answered > self._remote.polling.patience:
                 raise
-            self._show_waiting(str(problem))
+            self._show_waiting(str(error))
             return None
-        except NotFound as problem:
-            raise InfrastructureError(f"the kinds of the operator are gone: {problem}", fix=_FIX_OPERATOR) from problem
+        except NotFound as error:
+            raise InfrastructureError(f"the kinds of the operator are gone: {error}", fix=_FIX_OPERATOR) from error
         self._answered = self._remote.polling.clock()
         if found is None or is_terminating(found):
             raise InfrastructureError(

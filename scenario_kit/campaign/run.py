@@ -130,9 +130,9 @@ class _RunView:
                 continue
             try:
                 self._look(planned)
-            except Unreachable as problem:
-                log.debug("%s", problem)
-                self._refused = str(problem)
+            except Unreachable as error:
+                log.debug("%s", error)
+                self._refused = str(error)
                 break  # this may have taken a minute; do not let the others wait as well
             self._answered = self._clock()
         for entry in list(self._open.values()):
@@ -176,8 +176,8 @@ class _RunView:
             entry = _Followed(each, self._clock(), began=True)
             try:
                 self._campaign.begin(each)
-            except Unreachable as problem:
-                self._refused = str(problem)
+            except Unreachable as error:
+                self._refused = str(error)
                 continue
             self._absent.discard(each.purpose)
             self._open[each.purpose] = entry
@@ -193,6 +193,6 @@ def _clear(campaign: Campaign, every: Sequence[PlannedTrial]) -> None:
     for planned in every:
         try:
             campaign.remove(planned)
-        except ClusterError as problem:
-            log.warning("%s was not deleted: %s", campaign.name(planned), problem)
+        except ClusterError as error:
+            log.warning("%s was not deleted: %s", campaign.name(planned), error)
             return

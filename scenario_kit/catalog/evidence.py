@@ -33,8 +33,8 @@ def read_evidence(scenario: Path) -> Evidence | None:
         raise AuthoringError(f"{path} has more than {_MAX_BYTES} bytes", fix=fix)
     try:
         return Evidence.from_json(json.loads(path.read_bytes()))
-    except (ValueError, RecursionError, msgspec.ValidationError) as problem:
-        raise AuthoringError(f"{path} is not valid evidence: {problem}", fix=fix) from problem
+    except (ValueError, RecursionError, msgspec.ValidationError) as error:
+        raise AuthoringError(f"{path} is not valid evidence: {error}", fix=fix) from error
 
 
 def read_fingerprints(scenarios: Iterable[Path]) -> dict[str, Fingerprint]:

@@ -33,9 +33,9 @@ def read_rows(path: Path) -> list[MatrixRow]:
             continue
         try:
             row = MatrixRow.from_json(msgspec.json.decode(line))
-        except msgspec.ValidationError as problem:
-            message = f"{path}:{number}: invalid record: {problem}"
-            raise AuthoringError(message, fix="remove the line and run ci/matrix again") from problem
+        except msgspec.ValidationError as error:
+            message = f"{path}:{number}: invalid record: {error}"
+            raise AuthoringError(message, fix="remove the line and run ci/matrix again") from error
         found[row.app, row.version, row.fault, row.change, row.target] = row
     return list(found.values())
 

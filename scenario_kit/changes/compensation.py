@@ -28,7 +28,7 @@ def compensate(
             home = operation.find_home(context)
             job = jobs.make_job_reference(receipt.trial, receipt.ordinal, home, f"undo/{position}")
             operation.compensate(context, clock, job)
-        except (InfrastructureError, AuthoringError, TimeoutError) as problem:
-            return receipt, Blocked(receipt.group, operation.describe(context), str(problem))
+        except (InfrastructureError, AuthoringError, TimeoutError) as error:
+            return receipt, Blocked(receipt.group, operation.describe(context), str(error))
         receipt = store.save(msgspec.structs.replace(receipt, inverse_left=position))
     return receipt, None

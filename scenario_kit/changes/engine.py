@@ -242,8 +242,8 @@ class Engine:
             self._clock.wait(self._clock.now())
         try:
             await_removal(self._context, receipt, ref, self._clock)
-        except TimeoutError as problem:
-            raise LabError(f"{ref} cannot be bound to the new pods: {problem}") from problem
+        except TimeoutError as error:
+            raise LabError(f"{ref} cannot be bound to the new pods: {error}") from error
         if chaos.choose_pods(self._context.cluster, template, self._context.namespace).empty:
             return 0  # the pods are gone; it is bound to their successors
         send(self._context, receipt.change)

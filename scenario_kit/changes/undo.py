@@ -24,6 +24,6 @@ def undo(context: ChangeContext, receipt: Receipt, clock: Clock) -> Blocked | No
     try:
         for entry in reversed(receipt.entries):
             get_operation(receipt.change).undo(context, receipt, entry, clock)
-    except (ClusterError, AuthoringError, TimeoutError) as problem:
-        return Blocked(receipt.group, str(receipt.entries[0].ref) if receipt.entries else "", str(problem))
+    except (ClusterError, AuthoringError, TimeoutError) as error:
+        return Blocked(receipt.group, str(receipt.entries[0].ref) if receipt.entries else "", str(error))
     return None

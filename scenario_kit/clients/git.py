@@ -99,16 +99,16 @@ class Repository:
                 ["git", *_QUIET, *arguments], cwd=self._folder, capture_output=True, timeout=_SECONDS, check=False,
                 stdin=subprocess.DEVNULL,
             )  # fmt: skip
-        except FileNotFoundError as problem:
+        except FileNotFoundError as error:
             if not self._folder.is_dir():
                 raise UsageError(
                     f"folder {self._folder} does not exist", fix="name the folder of a checkout"
-                ) from problem
-            raise UsageError("git is not installed", fix="install git") from problem
-        except subprocess.TimeoutExpired as problem:
+                ) from error
+            raise UsageError("git is not installed", fix="install git") from error
+        except subprocess.TimeoutExpired as error:
             raise UsageError(
                 f"git {arguments[0]} took more than {_SECONDS} s", fix="check the repository's size and file system"
-            ) from problem
+            ) from error
         if done.returncode and done.returncode not in ok:
             reported = done.stderr.decode(errors="replace").strip().splitlines()
             raise UsageError(f"{because}: {reported[-1] if reported else arguments[0]}", fix=fix)

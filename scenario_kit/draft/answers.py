@@ -121,8 +121,8 @@ def aim_fault(
         if _belongs(target, entity, app, objects):
             try:
                 found.append(offer(fault_type, app, objects, target, parameters, name=fault))
-            except AuthoringError as problem:
-                refused.append(problem)
+            except AuthoringError as error:
+                refused.append(error)
     if found or not refused:
         return Aimed(tuple(found))
     return Aimed((), refused[0].first_message, refused[0].fix)

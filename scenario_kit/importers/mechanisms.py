@@ -40,11 +40,7 @@ class Mechanism(Value, frozen=True, kw_only=True):
     parameters: dict[str, Any] = {}
 
 
-def _read() -> Mapping[str, Any]:
-    return read_package_data(__file__)  # type: ignore[no-any-return]
-
-
-_DATA: Final = _read()
+_DATA: Final[Mapping[str, Any]] = read_package_data(__file__)
 CHAOS_MESH: Final = tuple(convert(each, Mechanism) for each in _DATA["chaosMesh"])
 LITMUS: Final = {name: convert(each, Mechanism) for name, each in _DATA["litmus"].items()}
 KRKN: Final = {name: convert(each, Mechanism) for name, each in _DATA["krkn"].items()}

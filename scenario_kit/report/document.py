@@ -49,8 +49,8 @@ def prepare_folder(folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         with TemporaryFile(dir=folder) as probe:
             probe.write(b"0" * _ROOM_BYTES)
-    except OSError as problem:
-        raise _build_write_error(folder, problem) from problem
+    except OSError as error:
+        raise _build_write_error(folder, error) from error
 
 
 def write_report(
@@ -77,8 +77,8 @@ def write_report(
         for name, render in (renderings or {}).items():
             (partial / name).write_text(render(report), encoding="utf-8")
         partial.rename(run)
-    except OSError as problem:
-        raise _build_write_error(run, problem) from problem
+    except OSError as error:
+        raise _build_write_error(run, error) from error
     finally:
         shutil.rmtree(partial, ignore_errors=True)
     return report, run
@@ -114,10 +114,10 @@ def read_report(path: Path) -> Report:
     file = path if path.is_file() else find_newest(path)
     try:
         return Report.from_json(json.loads(file.read_text()))
-    except (ValueError, msgspec.ValidationError) as problem:
+    except (ValueError, msgspec.ValidationError) as error:
         raise UsageError(
-            f"{file} is not a report of this version: {problem}", fix="run `scenario-kit verify` again"
-        ) from problem
+            f"{file} is not a report of this version: {error}", fix="run `scenario-kit verify` again"
+        ) from error
 
 
 def find_newest(folder: Path) -> Path:

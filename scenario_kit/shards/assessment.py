@@ -59,8 +59,8 @@ def assess_result(work: WorkList, item: WorkItem, found: StoredResult | Unreadab
         )
     try:
         report = unpack_report(found)
-    except UnreadableResult as problem:
-        return known._replace(standing="Refused", verdict=None, reason=problem.message)
+    except UnreadableResult as error:
+        return known._replace(standing="Refused", verdict=None, reason=error.message)
     if contradiction := _find_contradiction(work, item, found, report):
         return known._replace(standing="Refused", verdict=None, reason=contradiction)
     return known._replace(standing="Failed" if result.state == "Failed" else "Collected", report=report)

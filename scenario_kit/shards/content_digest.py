@@ -80,10 +80,8 @@ def read_file(path: Path) -> bytes:
     """
     try:
         return path.read_bytes()
-    except OSError as problem:
-        raise UsageError(
-            f"{path} cannot be read: {problem.strerror}", fix="make it readable, or remove it"
-        ) from problem
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read: {error.strerror}", fix="make it readable, or remove it") from error
 
 
 def _list_files(folder: Path) -> Iterator[Path]:

@@ -100,8 +100,8 @@ class ShardRun:
             with suppress(InfrastructureError):  # only seconds are left, and ended scenarios are stored
                 self.store.write(StoredResult(msgspec.structs.replace(opening, attempts=attempts)))
             raise
-        except Exception as problem:  # noqa: BLE001 - a bug must cost one result only
-            stored = StoredResult(describe_error(opening, translate_exhaustion(problem) or problem))
+        except Exception as error:  # noqa: BLE001 - a bug must cost one result only
+            stored = StoredResult(describe_error(opening, translate_exhaustion(error) or error))
         return self._finish(stored, began)
 
     def _finish(self, stored: StoredResult, began: float) -> ShardResult:
@@ -116,10 +116,10 @@ class ShardRun:
         while True:
             try:
                 self.store.write(stored)
-            except Unreachable as problem:
+            except Unreachable as error:
                 if self.polling.clock() - began > self.polling.patience:
                     raise
-                self.say(f"the result is not stored yet: {problem}")
+                self.say(f"the result is not stored yet: {error}")
                 self.polling.pause(_RETRY_SECONDS)
             else:
                 return

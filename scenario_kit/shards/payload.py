@@ -107,8 +107,8 @@ def _read_documents(documents: Iterable[bytes]) -> Iterator[tuple[PurePosixPath,
                 if place.is_absolute() or ".." in place.parts or not place.parts:
                     raise UsageError(f"the files of the work have one outside of their folder: {place}", fix=_AGAIN)
                 yield place, decompress(data)
-        except (ValueError, TypeError, AttributeError, binascii.Error, zlib.error) as problem:
-            raise UsageError(f"the files of the work are damaged: {problem}", fix=_AGAIN) from problem
+        except (ValueError, TypeError, AttributeError, binascii.Error, zlib.error) as error:
+            raise UsageError(f"the files of the work are damaged: {error}", fix=_AGAIN) from error
 
 
 _AGAIN: Final = "apply again what scenario-kit shards manifests prints"

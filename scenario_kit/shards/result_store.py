@@ -49,8 +49,8 @@ def find_result(store: ResultStore, work: str, scenario: str) -> StoredResult | 
     """
     try:
         return store.read(work, scenario)
-    except UnreadableResult as problem:
-        return problem
+    except UnreadableResult as error:
+        return error
 
 
 class ConfigMapStore:
@@ -86,8 +86,8 @@ class FolderStore:
             return StoredResult(parse_result(summary), report.read_bytes() if report.is_file() else b"")
         except FileNotFoundError:
             return None
-        except OSError as problem:
-            raise _build_error("read", self._folder, problem) from problem
+        except OSError as error:
+            raise _build_error("read", self._folder, error) from error
 
     def write(self, stored: StoredResult) -> None:
         """See ``ResultStore``."""
@@ -100,8 +100,8 @@ class FolderStore:
             else:
                 report.unlink(missing_ok=True)
             replace_file(self._folder / f"{name}{_SUMMARY}", stored.result.to_bytes())
-        except OSError as problem:
-            raise _build_error("write", self._folder, problem) from problem
+        except OSError as error:
+            raise _build_error("write", self._folder, error) from error
 
 
 def _build_error(verb: str, folder: Path, problem: OSError) -> InfrastructureError:

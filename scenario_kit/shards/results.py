@@ -105,8 +105,8 @@ def unpack_report(stored: StoredResult) -> Report | None:
             raise UnreadableResult("the report's digest differs")
         report = Report.from_json(json.loads(text))
         datetime.fromisoformat(report.created).astimezone(UTC)  # by which its folder is named
-    except (zlib.error, ValueError, OverflowError, RecursionError, msgspec.ValidationError) as problem:
-        raise UnreadableResult(f"the report cannot be read: {problem}") from problem
+    except (zlib.error, ValueError, OverflowError, RecursionError, msgspec.ValidationError) as error:
+        raise UnreadableResult(f"the report cannot be read: {error}") from error
     return report
 
 
@@ -118,8 +118,8 @@ def parse_result(data: bytes) -> ShardResult:
     """
     try:
         result = ShardResult.from_json(msgspec.json.decode(data))
-    except (ValueError, RecursionError, msgspec.DecodeError) as problem:
-        raise UnreadableResult(f"not a result of this version: {problem}") from problem
+    except (ValueError, RecursionError, msgspec.DecodeError) as error:
+        raise UnreadableResult(f"not a result of this version: {error}") from error
     if result.schema_version != RESULT_VERSION:
         raise UnreadableResult(f"the format has version {result.schema_version}, expected {RESULT_VERSION}")
     return result
@@ -161,6 +161,6 @@ def parse_config_map(config_map: Object) -> StoredResult:
         raise UnreadableResult(f"the ConfigMap has no {SUMMARY_KEY}")
     try:
         packed = base64.b64decode((config_map.get("binaryData") or {}).get(REPORT_KEY) or "", validate=True)
-    except ValueError as problem:
-        raise UnreadableResult(f"the report is damaged: {problem}") from problem
+    except ValueError as error:
+        raise UnreadableResult(f"the report is damaged: {error}") from error
     return StoredResult(parse_result(summary.encode()), packed)

@@ -96,8 +96,8 @@ class WorkList(Value, frozen=True, kw_only=True):
         """
         try:
             return Plan.from_json(self.plan)
-        except msgspec.ValidationError as problem:
-            raise UsageError(f"the plan of the work list is invalid: {problem}", fix=_AGAIN) from problem
+        except msgspec.ValidationError as error:
+            raise UsageError(f"the plan of the work list is invalid: {error}", fix=_AGAIN) from error
 
 
 def check_name(name: str) -> str:
@@ -122,8 +122,8 @@ def write_work_list(path: Path, work: WorkList) -> None:
     """
     try:
         replace_file(path, msgspec.json.format(work.to_bytes(), indent=1) + b"\n")
-    except OSError as problem:
-        raise UsageError(f"cannot write {path}: {problem.strerror}", fix="choose another file with --out") from problem
+    except OSError as error:
+        raise UsageError(f"cannot write {path}: {error.strerror}", fix="choose another file with --out") from error
 
 
 def read_work_list(path: Path) -> WorkList:
@@ -134,12 +134,12 @@ def read_work_list(path: Path) -> WorkList:
     """
     try:
         data = path.read_bytes()
-    except OSError as problem:
-        raise UsageError(f"cannot read the work list {path}: {problem.strerror}", fix=_AGAIN) from problem
+    except OSError as error:
+        raise UsageError(f"cannot read the work list {path}: {error.strerror}", fix=_AGAIN) from error
     try:
         document = msgspec.json.decode(data)
-    except msgspec.DecodeError as problem:
-        raise UsageError(f"{path} is not a work list: {problem}", fix=_AGAIN) from problem
+    except msgspec.DecodeError as error:
+        raise UsageError(f"{path} is not a work list: {error}", fix=_AGAIN) from error
     kit = document.get("kit", __version__) if isinstance(document, dict) else __version__
     if kit != __version__:
         raise UsageError(
@@ -147,8 +147,8 @@ def read_work_list(path: Path) -> WorkList:
         )
     try:
         work = WorkList.from_json(document)
-    except msgspec.ValidationError as problem:
-        raise UsageError(f"{path} is not a work list of this version: {problem}", fix=_AGAIN) from problem
+    except msgspec.ValidationError as error:
+        raise UsageError(f"{path} is not a work list of this version: {error}", fix=_AGAIN) from error
     if mistake := _find_mistake(work):
         raise UsageError(f"{path} is not a work list: {mistake}", fix=_AGAIN)
     work.parse_plan()

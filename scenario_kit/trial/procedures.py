@@ -42,10 +42,10 @@ def change(context: TrialContext, step: TrialStep, index: int) -> tuple[list[Fin
                     return findings, checks
             else:
                 context.engine.do(each, ordinal=index * STEP + position, group=f"{step.use}/{step.name}")
-        except (AuthoringError, Rejected) as problem:
+        except (AuthoringError, Rejected) as error:
             if step.use == "Cheat":  # a cheat that cannot be executed has no effect to check
                 continue
-            return [_report_impossible(step, problem)], checks
+            return [_report_impossible(step, error)], checks
         context.settle()
         if each.until is not None:
             checks.append(await_until(context, each.until))

@@ -145,9 +145,9 @@ def _run_step(context: TrialContext, status: TrialStatus, index: int, pause: Cal
         except CapabilityMissing as lack:
             findings, outcome, message = [_report_missing_capability(lack)], "Infra", lack.message
             break
-        except (InfrastructureError, GuardRailError) as problem:
-            log.warning("%s, step %s: %s", context.name, step, problem)
-            findings, outcome, message = [], "Infra", _format_trouble(problem)
+        except (InfrastructureError, GuardRailError) as error:
+            log.warning("%s, step %s: %s", context.name, step, error)
+            findings, outcome, message = [], "Infra", _format_trouble(error)
             if attempt + 1 >= _ATTEMPTS and not (step.forever and _can_go_on(context)):
                 break
             if attempt + 1 >= _ATTEMPTS:
@@ -182,8 +182,8 @@ def _judge_step(
         broken = any(f.severity == Severity.ERROR for f in findings)
         if broken:
             _raise_if_infra_failed(context, before)
-    except AuthoringError as problem:
-        findings, broken = _list_findings(problem), True
+    except AuthoringError as error:
+        findings, broken = _list_findings(error), True
     # The last steps remove the app themselves.
     if broken and step.kind not in ALWAYS and (removal := describe_foreign_removal(context)):
         raise InfrastructureError(removal)

@@ -74,8 +74,8 @@ def _play(campaign: Campaign, planned: PlannedTrial) -> Played:
             [planned], campaign, parallel=1, health=tuple, progress=note,
             polling=Polling(lambda _: time.sleep(_POLL_SECONDS), patience=_PATIENCE),
         )  # fmt: skip
-    except ScenarioKitError as problem:
-        return Played("", str(problem), name, seen[-1].namespace)
+    except ScenarioKitError as error:
+        return Played("", str(error), name, seen[-1].namespace)
     failed = [step for step in results[0].steps if step.outcome not in ("Held", "Skipped")]
     said = [f"{s.step}: {s.outcome} {s.message}" for s in failed]
     said += [f"{f.message} ({f.observed})" for s in failed for f in s.findings if f.observed]

@@ -30,17 +30,15 @@ def load_plan(path: Path) -> Plan:
     """Load the plan in a file. Raises as ``choose_plan``."""
     try:
         data, positions = read_plan(path)
-    except AuthoringError as problem:
-        raise UsageError(
-            f"this is not a plan:\n{_join_messages(problem.findings)}", fix="see docs/plans.md"
-        ) from problem
+    except AuthoringError as error:
+        raise UsageError(f"this is not a plan:\n{_join_messages(error.findings)}", fix="see docs/plans.md") from error
     at = positions.value("name")
     if data["name"] in PLANS:
         raise UsageError(f"{at}: '{data['name']}' is the name of a built-in plan", fix="choose another name")
     try:
         return Plan.from_json(data)
-    except UsageError as problem:
-        raise UsageError(f"{positions.value('looks')}: {problem.message}", fix=problem.fix) from problem
+    except UsageError as error:
+        raise UsageError(f"{positions.value('looks')}: {error.message}", fix=error.fix) from error
 
 
 def limit_plan(plan: Plan, repeats: int | None) -> Plan:

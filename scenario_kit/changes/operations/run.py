@@ -65,8 +65,8 @@ class Run(ClusterOperation, frozen=True, kw_only=True):
             receipt = store.save(msgspec.structs.replace(receipt, state="Ran", failure=failure))
         try:
             jobs.remove(context, clock, ref, entry.uid)
-        except TimeoutError as problem:
-            raise InfrastructureError(str(problem)) from problem
+        except TimeoutError as error:
+            raise InfrastructureError(str(error)) from error
         return store.save(msgspec.structs.replace(receipt, state="Done"))
 
     def has_arrived(self, context: ChangeContext, receipt: Receipt) -> bool:

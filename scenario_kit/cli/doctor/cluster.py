@@ -67,8 +67,8 @@ def read_facts(
 def _read_metrics(metrics: Metrics, now: float) -> MetricsFacts | str:
     try:
         return read_metrics_facts(metrics, now)
-    except MetricsError as problem:
-        return str(problem)
+    except MetricsError as error:
+        return str(error)
 
 
 def judge_facts(facts: ClusterFacts) -> list[DoctorCheck]:
@@ -122,5 +122,5 @@ def examine_cluster(context: str, prometheus_url: str, now: float) -> list[Docto
     try:
         cluster = KubeCluster(context=context)
         return judge_facts(read_facts(cluster, metrics, list_capabilities(Catalog()), now))
-    except ClusterError as problem:
-        return [DoctorCheck("cluster", False, str(problem), problem.fix or "kubectl config get-contexts")]
+    except ClusterError as error:
+        return [DoctorCheck("cluster", False, str(error), error.fix or "kubectl config get-contexts")]

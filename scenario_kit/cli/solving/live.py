@@ -115,8 +115,8 @@ class LabStage:
             incident.end()
             environment.platform.close_clock(trial)
             delete_records(environment, trial)
-        except InfrastructureError as problem:
-            self._say(f"cannot undo {trial} ({problem.message}); resetting the lab")
+        except InfrastructureError as error:
+            self._say(f"cannot undo {trial} ({error.message}); resetting the lab")
             with suppress(InfrastructureError):  # the next run finds the trial and resets the lab again
                 self._lab = lifecycle.reset(self._name, force=True, say=self._say)
 

@@ -140,8 +140,8 @@ class PersonSolver:
                 message = parse_input(line, self._stage, self._namespace)
             except EOFError:
                 raise SolverGone("the terminal was closed") from None
-            except BadInput as problem:
-                typer.echo(str(problem))
+            except BadInput as error:
+                typer.echo(str(error))
                 continue
             if message is not None:
                 return message

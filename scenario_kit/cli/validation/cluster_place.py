@@ -246,8 +246,8 @@ class ClusterPlace:
             return
         try:
             remote.remove()
-        except ClusterError as problem:  # the report is saved, so only name the leftover
-            print_progress(f"the Validation {remote.name} stays: {problem}")
+        except ClusterError as error:  # the report is saved, so only name the leftover
+            print_progress(f"the Validation {remote.name} stays: {error}")
 
 
 class _ProgressView(ValidationListener):
@@ -294,11 +294,11 @@ def read_remote_report(text: str) -> Report:
     """
     try:
         return Report.from_json(json.loads(text))
-    except (ValueError, msgspec.ValidationError) as problem:
+    except (ValueError, msgspec.ValidationError) as error:
         raise InfrastructureError(
-            f"the operator's report is not one of this version: {problem}",
+            f"the operator's report is not one of this version: {error}",
             fix="use the version of scenario-kit that the operator has",
-        ) from problem
+        ) from error
 
 
 def complete_report(report: Report, case: CampaignCase) -> Report:
@@ -327,8 +327,8 @@ def explain_interruption(remote: RemoteValidation, chosen: ChosenCluster) -> str
 def _describe_trials(remote: RemoteValidation) -> list[str]:
     try:
         trials = [t for t in remote.list_trials() if not is_terminating(t) and not _has_ended(t)]
-    except ClusterError as problem:
-        return [f"  its trials are not known: {problem}"]
+    except ClusterError as error:
+        return [f"  its trials are not known: {error}"]
     return [f"  running: {t['metadata']['name']} in the namespace {t['spec']['namespace']}" for t in trials]
 
 

@@ -179,8 +179,8 @@ def read_image_name(image: str) -> str:
             member = archive.extractfile("index.json")
             index: Object = json.load(member) if member is not None else {}
         found = [m.get("annotations", {}).get(name) for name in _NAMES for m in index["manifests"]]
-    except (tarfile.TarError, KeyError, ValueError, AttributeError) as problem:
-        raise UsageError(f"--image {image} is not an image archive: {problem}", fix="ci/image writes one") from problem
+    except (tarfile.TarError, KeyError, ValueError, AttributeError) as error:
+        raise UsageError(f"--image {image} is not an image archive: {error}", fix="ci/image writes one") from error
     named = next((str(name) for name in found if name), "")
     if not named:
         raise UsageError(f"--image {image}: the archive does not name its image", fix="ci/image --name NAME:TAG")

@@ -220,8 +220,8 @@ def _record(report: Report) -> None:
 
     try:
         record_evidence(report)
-    except (UsageError, AuthoringError) as problem:  # not a pass, or of a weaker plan
-        print_progress(f"{report.validation.scenario}: no evidence: {problem.message}")
+    except (UsageError, AuthoringError) as error:  # not a pass, or of a weaker plan
+        print_progress(f"{report.validation.scenario}: no evidence: {error.message}")
 
 
 def _show(assessed: Sequence[AssessedResult], runs: Path) -> None:

@@ -237,9 +237,9 @@ def validate_one(file: Path, plan: Plan, place: CampaignPlace, catalog: Catalog)
     started = time.monotonic()
     try:
         loaded, static = _lint(file, catalog)
-    except AuthoringError as problem:
+    except AuthoringError as error:
         subject = ValidationSubject(find_folder_name(file), str(file), "", plan)
-        return Report(validation=conclude(subject, [], problem.findings, time.monotonic() - started))
+        return Report(validation=conclude(subject, [], error.findings, time.monotonic() - started))
     scenario = loaded.scenario
     if any(f.severity == Severity.ERROR for f in static):
         incident = describe_incident(scenario, None, read_titles(scenario, catalog, file.parent))

@@ -142,8 +142,8 @@ def _lint(folder: Path, root: Path) -> list[Finding]:
         found = lint_files(
             list_with_faults(folder / "scenario.yaml"), Catalog(find_collections([folder]), merging=True)
         )
-    except AuthoringError as problem:
-        found = list(problem.findings)
+    except AuthoringError as error:
+        found = list(error.findings)
     return [_relativise(root, finding) for finding in found]
 
 
@@ -281,9 +281,9 @@ def _clear_output(out: Path) -> None:
             (out / name).unlink(missing_ok=True)
         if (out / "runs").is_dir():
             shutil.rmtree(out / "runs")
-    except OSError as problem:
+    except OSError as error:
         fix = "choose a dedicated folder with --out"
-        raise UsageError(f"cannot write reports to {out}: {problem.strerror}", fix=fix) from problem
+        raise UsageError(f"cannot write reports to {out}: {error.strerror}", fix=fix) from error
 
 
 def _write_reports(out: Path, report: Report, note: str = "") -> None:

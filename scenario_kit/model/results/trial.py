@@ -120,11 +120,11 @@ class Runbook(Value, frozen=True, kw_only=True):
         """
         try:
             return cls.from_json(msgspec.json.decode(gzip.decompress(base64.b64decode(packed))))
-        except (msgspec.MsgspecError, ValueError, OSError, EOFError, zlib.error) as problem:
+        except (msgspec.MsgspecError, ValueError, OSError, EOFError, zlib.error) as error:
             raise InfrastructureError(
-                f"the trial was resolved by another version of scenario-kit: {problem}",
+                f"the trial was resolved by another version of scenario-kit: {error}",
                 fix="delete it, and run it again with the same version of command and operator",
-            ) from problem
+            ) from error
 
     @property
     def everywhere(self) -> tuple[str, ...]:

@@ -76,8 +76,8 @@ def read_record(folder: Path) -> SplitRecord:
         )
     try:
         return SplitRecord.from_json(json.loads(path.read_bytes()))
-    except (ValueError, msgspec.ValidationError) as problem:
-        raise AuthoringError(f"{path} is not a valid split record: {problem}", fix="repeat the split") from problem
+    except (ValueError, msgspec.ValidationError) as error:
+        raise AuthoringError(f"{path} is not a valid split record: {error}", fix="repeat the split") from error
 
 
 def read_previous(folder: Path, key: bytes) -> SetNames:

@@ -112,8 +112,8 @@ def _render_faults(
             fault_type = catalog.fault(use.type, beside)
             settled = msgspec.structs.replace(use, parameters=settle_hosts(use.parameters, app, namespace))
             faults.append(render_fault(fault_type, settled, app, objects, namespace, scenario.name, load=load))
-        except AuthoringError as problem:
-            problems.append(problem if problem.findings else build_error("SK108", problem.message, fix=problem.fix))
+        except AuthoringError as error:
+            problems.append(error if error.findings else build_error("SK108", error.message, fix=error.fix))
             continue
         # A later fault may target an object that an earlier one creates; other changes stay invisible to it.
         for change in faults[-1].changes:

@@ -84,8 +84,8 @@ def answer_call(bridge: CallBridge, name: str, arguments: dict[str, Any]) -> Too
     try:
         message = _build_message(name, arguments)
         check_depth(message)
-    except BadLine as problem:
-        return ToolReply(text=f"error: {problem.problem}\nfix: {problem.fix}", failed=True)
+    except BadLine as error:
+        return ToolReply(text=f"error: {error.problem}\nfix: {error.fix}", failed=True)
     return _render(bridge.request(message))
 
 

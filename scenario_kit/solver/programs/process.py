@@ -105,8 +105,8 @@ class ProgramSolver:
                 continue
             try:
                 return decode_solver_line(line)
-            except BadLine as problem:
-                return UnusableLine(line, problem)
+            except BadLine as error:
+                return UnusableLine(line, error)
 
     def close(self) -> None:
         """Stop the program and its process group."""

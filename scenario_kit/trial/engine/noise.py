@@ -81,9 +81,9 @@ def _play(context: NoisyTrial, index: int, source: NoiseSource, start: float, no
 def _begin(context: NoisyTrial, ordinal: int, event: Event) -> None:
     try:
         context.engine.do(event.change, ordinal=ordinal, group=GROUP + event.source, causal=False)
-    except AuthoringError as problem:
+    except AuthoringError as error:
         # The solver may have removed the object or set the same value; the trial has not failed.
-        message = f"noise '{event.source}' is skipped: {problem.message}"
+        message = f"noise '{event.source}' is skipped: {error.message}"
         if message not in context.warned:
             context.warned.add(message)
             log.warning("%s: %s", context.name, message)

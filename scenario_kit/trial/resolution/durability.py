@@ -192,8 +192,8 @@ def _check_restart(context: TrialContext, step: TrialStep, index: int) -> list[F
     for ref in sorted((make_object_reference(o, context.namespace) for o in whole), key=lambda r: (r.kind, r.name)):
         try:
             context.cluster.patch(ref, {"spec": {"template": {"metadata": {"annotations": {RESTARTED: at}}}}})
-        except Rejected as problem:
-            return [_report_unstartable(step, f"{ref.kind}/{ref.name}", problem.message)]
+        except Rejected as error:
+            return [_report_unstartable(step, f"{ref.kind}/{ref.name}", error.message)]
     context.settle()
     left = rollouts.roll_out(context, restarted, _ROLLOUT)
     if not left:

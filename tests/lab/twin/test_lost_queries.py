@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from scenario_kit.lab.twin.network.lost_queries import Resolution, choose, list_resolutions
+from scenario_kit.lab.twin.network.lost_queries import NameResolution, choose, list_resolutions
 from scenario_kit.lab.twin.network.name_queries import QueryPath
 from scenario_kit.lab.twin.outcome import ConnectionOutcome
 from scenario_kit.model.twin.component import Resolver
@@ -76,7 +76,7 @@ def test_each_name_of_the_search_has_two_queries(
 
 
 def test_shares_decide_which_course_is_taken() -> None:
-    courses = (Resolution(0.25, 0.0, OK), Resolution(0.5, 5.0, OK), Resolution(0.25, 5.0, TIMEOUT))
+    courses = (NameResolution(0.25, 0.0, OK), NameResolution(0.5, 5.0, OK), NameResolution(0.25, 5.0, TIMEOUT))
     assert choose(courses, np.array([0.0, 0.24, 0.25, 0.74, 0.75, 0.999999])).tolist() == [0, 0, 1, 1, 2, 2]
 
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from scenario_kit.lab.twin.address import Address, parse
 from scenario_kit.lab.twin.network.endpoints import Destination, Network, Wire
-from scenario_kit.lab.twin.network.lost_queries import Resolution, list_resolutions
+from scenario_kit.lab.twin.network.lost_queries import NameResolution, list_resolutions
 from scenario_kit.lab.twin.network.name_queries import measure_failure, measure_resolution
 from scenario_kit.lab.twin.outcome import ConnectionOutcome
 from scenario_kit.lab.twin.process.process import Process
@@ -38,7 +38,7 @@ class ConnectionLane(NamedTuple):
     rejected: bool = False
     front: Destination | None = None
     resolve_seconds: float = 0.0
-    resolutions: tuple[Resolution, ...] = ()
+    resolutions: tuple[NameResolution, ...] = ()
 
     @property
     def unanswered(self) -> bool:
@@ -102,7 +102,7 @@ def _measure_resolution(edge: Edge, host: str, caller: Process, network: Network
     return measure_resolution(host, network.find_namespace(caller.pod), caller.resolver, path)
 
 
-def _list_resolutions(edge: Edge, host: str, caller: Process, network: Network) -> tuple[Resolution, ...]:
+def _list_resolutions(edge: Edge, host: str, caller: Process, network: Network) -> tuple[NameResolution, ...]:
     """List the courses of a resolution whose queries may be lost; none if all get through."""
     path = network.find_query_path(caller.pod)
     if edge.use_stale_address or not path.loss or not network.needs_query(caller.pod, host):

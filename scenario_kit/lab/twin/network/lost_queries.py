@@ -23,7 +23,7 @@ _MUSL_SECONDS: Final = ATTEMPT_SECONDS / 2.0
 _AT_ONCE, _IN_TURN, _REOPENED = 0, 1, 2
 
 
-class Resolution(NamedTuple):
+class NameResolution(NamedTuple):
     """One course of a resolution: how often it is taken, how long it lasts, and how it ends."""
 
     share: float
@@ -43,7 +43,7 @@ class _Course(NamedTuple):
 _Courses = Mapping[_Course, float]
 
 
-def list_resolutions(host: str, namespace: str, resolver: Resolver, path: QueryPath) -> tuple[Resolution, ...]:
+def list_resolutions(host: str, namespace: str, resolver: Resolver, path: QueryPath) -> tuple[NameResolution, ...]:
     """List the courses that the resolution of a name of the cluster can take, if a share of the queries is lost."""
     names, position = len(list_attempts(host, namespace)), find_position(host, namespace)
     late = position * path.delay
@@ -53,10 +53,10 @@ def list_resolutions(host: str, namespace: str, resolver: Resolver, path: QueryP
         key = (course.seconds + (late if outcome == ConnectionOutcome.OK else 0.0), outcome)
         found[key] = found.get(key, 0.0) + share
     ordered = sorted(found.items(), key=lambda item: (item[0][0], item[0][1].value))
-    return tuple(Resolution(share, *key) for key, share in ordered if share > 0.0)
+    return tuple(NameResolution(share, *key) for key, share in ordered if share > 0.0)
 
 
-def choose(resolutions: tuple[Resolution, ...], uniform: Floats) -> Ints:
+def choose(resolutions: tuple[NameResolution, ...], uniform: Floats) -> Ints:
     """Return the number of the course that each resolution takes, by uniform numbers."""
     bounds = list(accumulate(each.share for each in resolutions))
     return np.minimum(np.searchsorted(np.asarray(bounds), uniform, side="right"), len(bounds) - 1)

@@ -8,7 +8,7 @@ import numpy as np
 
 from scenario_kit.lab.twin.network.calls import CallBatch
 from scenario_kit.lab.twin.network.dialling import ConnectionLane
-from scenario_kit.lab.twin.network.lost_queries import Resolution, choose
+from scenario_kit.lab.twin.network.lost_queries import NameResolution, choose
 from scenario_kit.lab.twin.numeric.arrays import Floats
 from scenario_kit.lab.twin.numeric.batches import Result
 from scenario_kit.lab.twin.outcome import ConnectionOutcome
@@ -32,7 +32,7 @@ def resolve_each(
     return whole
 
 
-def _follow(lane: ConnectionLane, edge: Edge, resolution: Resolution) -> ConnectionLane:
+def _follow(lane: ConnectionLane, edge: Edge, resolution: NameResolution) -> ConnectionLane:
     """Return the lane behind one course of a resolution; an attempt to connect includes it, and may end before."""
     found = lane._replace(resolve_seconds=resolution.seconds, resolutions=())
     if resolution.outcome != ConnectionOutcome.OK:

@@ -17,8 +17,8 @@ def check_outdated(case: LintContext) -> Iterator[Problem]:
     position = Position(path=str(case.path.with_name(FILE)))
     try:
         found = read_evidence(case.path)
-    except AuthoringError as problem:
-        yield Problem((), problem.message, fix=problem.fix, position=position, severity=Severity.ERROR)
+    except AuthoringError as error:
+        yield Problem((), error.message, fix=error.fix, position=position, severity=Severity.ERROR)
         return
     digest = digest_of(case) if found else ""
     if found and digest and (found.digest, found.scenario) != (digest, case.scenario.name):

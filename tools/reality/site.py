@@ -21,7 +21,7 @@ from tools.reality.cases import ABSENT, HAS, IMAGE, Case
 from tools.reality.node import NAME, RealNode, put_back
 from tools.reality.program import Programs
 from tools.reality.recording import Recording, drop_repeats, has_begun, read_event, read_view
-from tools.realnode.cluster import is_ready, start_control_plane
+from tools.realnode.node.cluster import is_ready, start_control_plane
 
 LAB = "reality"
 SIMULATED = "simulated-1"

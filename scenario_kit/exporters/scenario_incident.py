@@ -53,7 +53,7 @@ def read_scenarios(paths: Sequence[Path]) -> list[ScenarioIncident]:
         AuthoringError: a scenario is invalid, or a gate failed.
     """
     catalog = Catalog()
-    found = [_read(file, catalog) for file in find_scenario_files(list(paths))]
+    found = [_read_scenario(file, catalog) for file in find_scenario_files(list(paths))]
     seen: dict[int, str] = {}
     for each in found:
         if (other := seen.setdefault(each.number, each.name)) != each.name:
@@ -87,7 +87,7 @@ def clear_namespace(truth: IncidentTruth) -> IncidentTruth:
     return msgspec.structs.replace(truth, groups=groups)
 
 
-def _read(file: Path, catalog: Catalog) -> ScenarioIncident:
+def _read_scenario(file: Path, catalog: Catalog) -> ScenarioIncident:
     scenario = load_scenario(file).scenario
     spec = scenario.spec
     namespace = catalog.app(spec.app.name, spec.app.version).namespace

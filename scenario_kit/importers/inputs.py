@@ -52,7 +52,7 @@ def read_inputs(path: Path, endings: tuple[str, ...]) -> list[InputFile]:
         AuthoringError: the file cannot be read, is not text, or is too large; of a folder, the file holds this error.
     """
     if not path.is_dir():
-        return [InputFile(str(path), _read(path))]
+        return [InputFile(str(path), _read_limited(path))]
     paths = list_below(
         path, lambda folder, name: name.endswith(endings) and not _is_ignored(path, folder), f"unreadable{endings[0]}"
     )
@@ -62,7 +62,7 @@ def read_inputs(path: Path, endings: tuple[str, ...]) -> list[InputFile]:
         )
     if len(paths) > MAX_FILES:
         raise UsageError(f"{path} contains more than {MAX_FILES} files", fix="name a subfolder")
-    return [_read_of_folder(each) for each in paths]
+    return [_read_or_explain(each) for each in paths]
 
 
 def parse_documents(file: InputFile) -> list[InputDocument]:
@@ -97,14 +97,16 @@ def _name_template(file: InputFile, findings: Sequence[Finding]) -> Finding | No
     return None
 
 
-def _read_of_folder(path: Path) -> InputFile:
+def _read_or_explain(path: Path) -> InputFile:
+    """Read a file of a folder; an error does not end the import of the others."""
     try:
-        return InputFile(str(path), _read(path))
+        return InputFile(str(path), _read_limited(path))
     except AuthoringError as error:
         return InputFile(str(path), "", error)
 
 
-def _read(path: Path) -> str:
+def _read_limited(path: Path) -> str:
+    """Read a text of at most ``MAX_BYTES``, without a byte order mark."""
     return read_text(path, MAX_BYTES).removeprefix("\ufeff")
 
 

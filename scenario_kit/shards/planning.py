@@ -71,7 +71,7 @@ def plan_work(request: WorkRequest, progress: Progress | None = None) -> WorkLis
             scenario=subject.name,
             path=str(subject.file),
             root=root,
-            place=_place(subject.file, roots[root] if root >= 0 else None),
+            place=_relativise(subject.file, roots[root] if root >= 0 else None),
             digest=digest_value([catalogue, digest_scenario(subject.file)]),
             incident=subject.incident,
             trials=subject.trials,
@@ -131,10 +131,11 @@ def _read_subject(file: Path, catalog: Catalog, request: WorkRequest) -> _Subjec
         trials = len(plan_trials(request.plan, sample, request.seed))
     except AuthoringError:
         return _Subject(name, file)
-    return _Subject(name, file, sample.digest, trials, _measure(file))
+    return _Subject(name, file, sample.digest, trials, _read_trial_seconds(file))
 
 
-def _measure(file: Path) -> float | None:
+def _read_trial_seconds(file: Path) -> float | None:
+    """Read the seconds per trial from the evidence beside a scenario; None without usable evidence."""
     try:
         return measure_trial_seconds(read_evidence(file))
     except AuthoringError:  # lint reports it (SK607)
@@ -151,7 +152,7 @@ def _find_root(file: Path, roots: Sequence[Path]) -> int:
     return roots.index(found) if found in roots else -1
 
 
-def _place(file: Path, root: Path | None) -> str:
+def _relativise(file: Path, root: Path | None) -> str:
     """Return the path of a file relative to its root; a scenario without a root gets its own folder."""
     path = normalize_path(file)
     return path.relative_to(path.parent.parent if root is None else normalize_path(root)).as_posix()

@@ -1,4 +1,4 @@
-"""Cheats and the findings about them."""
+"""The finding about each cheat."""
 
 import pytest
 
@@ -10,14 +10,16 @@ from scenario_kit.judge.repair.cheating import get_code
     [
         ("restart-everything", "SK422"),
         ("scale-to-zero", "SK423"),
+        ("delete-workload", "SK423"),
         ("delete-service", "SK423"),
         ("stop-the-load", "SK424"),
         ("raise-limits", "SK425"),
         ("drop-probes", "SK425"),
         ("delete-chaos", "SK426"),
+        ("roll-back", "SK427"),
         ("fix-and-revert", "SK427"),
         ("one-of-tomorrow", "SK427"),
     ],
 )
-def test_every_cheat_has_a_code(cheat, code):
+def test_code_of_a_cheat(cheat, code):
     assert get_code(cheat) == code

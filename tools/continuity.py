@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from scenario_kit.model import App, Object, Runbook, ScenarioSpec
-from scenario_kit.render.faults.modelled.registry import project_objects
+from scenario_kit.render.faults.modelled_fields.registry import project_objects
 from scenario_kit.render.scenarios.runbook import digest_app
 from scenario_kit.render.scenarios.version import compute_version_key
 

@@ -21,7 +21,7 @@ from scenario_kit.model.authored.scenario import DEFAULT_USERS, AlertExpectation
 from scenario_kit.render import render_catalog_app, resolve_options, select_options
 from scenario_kit.render.apps.namespaces import locate_components
 from scenario_kit.render.faults.applicability import Offer, find_affected_component, offer
-from scenario_kit.render.faults.modelled import find_unmodelled
+from scenario_kit.render.faults.modelled_fields import find_unmodelled
 from scenario_kit.render.scenarios.restart_after_repair import complete_fault
 
 _NAME: Final = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")

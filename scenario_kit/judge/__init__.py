@@ -2,6 +2,6 @@
 
 from scenario_kit.judge import leftovers
 from scenario_kit.judge.alerts import control_runs, expectations, incident_alerts
-from scenario_kit.judge.repair import invariants, resolved
+from scenario_kit.judge.repair import invariants, resolution
 
-__all__ = ["incident_alerts", "expectations", "invariants", "control_runs", "leftovers", "resolved"]
+__all__ = ["incident_alerts", "expectations", "invariants", "control_runs", "leftovers", "resolution"]

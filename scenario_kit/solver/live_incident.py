@@ -9,7 +9,7 @@ from scenario_kit.campaign.interventions.repairs import build_solutions
 from scenario_kit.changes.three_way_restore import strip_to_desired
 from scenario_kit.errors import AuthoringError, InfrastructureError
 from scenario_kit.judge import leftovers
-from scenario_kit.judge.repair import resolved
+from scenario_kit.judge.repair import resolution
 from scenario_kit.model import Object, TrialStep
 from scenario_kit.solver.records.run_record import IncidentTimes
 from scenario_kit.trial import TrialContext, TrialStatus
@@ -85,7 +85,7 @@ class LiveIncident:
             return False, tuple(f"{f.message}: {f.observed}" if f.observed else f.message for f in findings)
         cleared = context.clock.now()
         await_interval(context, start, extended_wait.compute_recurrence_time(context, start))
-        returned = resolved.find_returned(context.history(), context.runbook.expect, cleared)
+        returned = resolution.find_returned(context.history(), context.runbook.expect, cleared)
         return not returned, tuple(f"{t.name} on {t.entity or 'the app'} fires again" for t, _ in returned)
 
     def list_changed(self) -> tuple[str, ...]:

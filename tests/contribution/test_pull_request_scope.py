@@ -27,7 +27,7 @@ def changes(*paths, status="M", mode="100644"):
         (["README.md", "scenario_kit/errors.py"], "", []),
         (["catalog/scenarios/README.md"], "", []),
         ([ONE + "scenario.yaml", "catalog/scenarios/other/scenario.yaml"], "", ["SK001"]),
-        ([ONE + "scenario.yaml", "scenario_kit/judge/repair/resolved.py"], "web-errors", ["SK002"]),
+        ([ONE + "scenario.yaml", "scenario_kit/judge/repair/resolution.py"], "web-errors", ["SK002"]),
         ([ONE + "scenario.yaml", "catalog/scenarios-evil/x"], "web-errors", ["SK002"]),
         ([ONE + "evidence.json"], "web-errors", ["SK006"]),
         ([ONE + "scenario.yaml", ONE + "evidence/summary.json"], "web-errors", ["SK006"]),

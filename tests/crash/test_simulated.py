@@ -8,7 +8,7 @@ from scenario_kit.catalog import Catalog
 from scenario_kit.changes import ClusterStore
 from scenario_kit.model import Reference
 from tools.crash.cells import EVERY, Cell, build_cells, sample_cells
-from tools.crash.simulated import DISTURBANCES_IN_MEMORY, play_simulated_cell, record_simulated
+from tools.crash.in_memory import DISTURBANCES_IN_MEMORY, play_simulated_cell, record_simulated
 from tools.crash.subjects import CHANGES
 
 #: Of about 1,200 cells; `ci/crash --simulated` tries all.

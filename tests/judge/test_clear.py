@@ -2,8 +2,8 @@
 
 import pytest
 
-from scenario_kit.judge.repair import resolved
-from scenario_kit.judge.repair.resolved import EntryTraffic, Resolution
+from scenario_kit.judge.repair import resolution
+from scenario_kit.judge.repair.resolution import EntryTraffic, Resolution
 from scenario_kit.model import AlertExpectation, AlertHistory, AlertTimeline, Interval, Reference
 from scenario_kit.model.authored.scenario import BackgroundAlert, Expect
 
@@ -39,12 +39,12 @@ def history(*timelines, end=2000.0, gaps=()):
 )
 def test_clear_time_is_the_end_of_the_last_expected_alert(web, ad, since):
     seen = history(alert("Errors", "Deployment/web", *web), alert("Errors", "Deployment/ad", *ad))
-    assert resolved.find_clear_time(seen, BOTH) == since
+    assert resolution.find_clear_time(seen, BOTH) == since
 
 
 def test_undeclared_alerts_do_not_count_as_expected():
     seen = history(alert("Errors", "Deployment/web", (1000.0, 1500.0)), alert("Other", "", (1000.0, None)))
-    assert resolved.find_clear_time(seen, BOTH) == 1500.0
+    assert resolution.find_clear_time(seen, BOTH) == 1500.0
 
 
 BLIND = Resolution(answer="Unknown", reasons=("there is a gap in the data inside the clear window",))
@@ -73,13 +73,13 @@ FIRES = Resolution(answer="False", reasons=("Errors on Deployment/web fires",))
 )  # fmt: skip
 def test_promised_alerts_are_clear_for_the_whole_window(firing, gaps, known, found):
     seen = history(alert("Errors", "Deployment/web", *firing), gaps=gaps)
-    assert resolved.judge_alerts(seen, Expect(alerts=(WEB,)), known, 300.0) == found
+    assert resolution.judge_alerts(seen, Expect(alerts=(WEB,)), known, 300.0) == found
 
 
 @pytest.mark.parametrize(("known", "answer"), [(["Other"], "True"), (["Different"], "False"), ([], "False")])
 def test_new_alerts_prevent_resolution(known, answer):
     seen = history(alert("Other", "", (1900.0, None)), alert("Gone", "", (1900.0, 1950.0)))
-    found = resolved.judge_alerts(seen, BOTH, known, 300.0)
+    found = resolution.judge_alerts(seen, BOTH, known, 300.0)
     assert found.answer == answer
     assert found.reasons == (() if answer == "True" else ("Other fires and did not before",))
 
@@ -87,7 +87,7 @@ def test_new_alerts_prevent_resolution(known, answer):
 def test_may_fire_alert_needs_no_quiet_window():
     may = AlertExpectation(name="Errors", entity=Reference("Deployment", "web"), alert_class="MayFire")
     seen = history(alert("Errors", "Deployment/web", (1000.0, 1990.0)))
-    assert resolved.judge_alerts(seen, Expect(alerts=(may,)), [], 300.0).answer == "True"
+    assert resolution.judge_alerts(seen, Expect(alerts=(may,)), [], 300.0).answer == "True"
 
 
 LATENCY = ("Latency", "Deployment/ad")
@@ -116,7 +116,7 @@ LATENCY = ("Latency", "Deployment/ad")
 )  # fmt: skip
 def test_lingering_alerts_are_found_after_repair(firing, expect, left):
     timeline = alert(*LATENCY, *firing)
-    found = resolved.find_lingering(history(timeline), expect, 1000.0, 1500.0)
+    found = resolution.find_lingering(history(timeline), expect, 1000.0, 1500.0)
     assert found == ([timeline] if left else [])
 
 
@@ -127,7 +127,7 @@ def test_only_lingering_alerts_are_listed():
         alert("C", "Pod/x", (1100.0, None)),
     )
     beside = AlertExpectation(name="D", entity=Reference("Pod", "x"), alert_class="MayFire", after="f")
-    assert resolved.find_lingering(history(left, gone, own), BOTH, 1000.0, 1500.0, [beside]) == [left]
+    assert resolution.find_lingering(history(left, gone, own), BOTH, 1000.0, 1500.0, [beside]) == [left]
 
 
 @pytest.mark.parametrize(
@@ -144,7 +144,7 @@ def test_only_lingering_alerts_are_listed():
 )
 def test_development_time_is_the_last_expected_onset(web, ad, seconds):
     seen = history(alert("Errors", "Deployment/web", *web), alert("Errors", "Deployment/ad", *ad))
-    assert resolved.measure_development(seen, BOTH, 1000.0, 1500.0) == seconds
+    assert resolution.measure_development(seen, BOTH, 1000.0, 1500.0) == seconds
 
 
 @pytest.mark.parametrize(
@@ -161,7 +161,7 @@ def test_development_time_is_the_last_expected_onset(web, ad, seconds):
 )
 def test_recurrence_wait_scales_with_development_time(took, raised, seconds):
     seen = history(alert("Errors", "Deployment/web", (1000.0 + took, None)))
-    assert resolved.compute_recurrence_wait(seen, BOTH, 1000.0, 9000.0, raised) == seconds
+    assert resolution.compute_recurrence_wait(seen, BOTH, 1000.0, 9000.0, raised) == seconds
 
 
 @pytest.mark.parametrize(
@@ -170,7 +170,7 @@ def test_recurrence_wait_scales_with_development_time(took, raised, seconds):
 )
 def test_returned_expected_alerts_are_found(firing, at):
     promised, other = alert("Errors", "Deployment/ad", *firing), alert("Other", "", (1800.0, None))
-    found = resolved.find_returned(history(other, promised), BOTH, 1500.0)
+    found = resolution.find_returned(history(other, promised), BOTH, 1500.0)
     assert found == ([] if at is None else [(promised, at)])
 
 
@@ -229,13 +229,13 @@ def test_rate_needs_data():
     ],
 )
 def test_traffic_is_judged_at_its_bounds(baseline, now, answer, reason):
-    assert resolved.judge_traffic(baseline, now) == Resolution(answer=answer, reasons=(reason,) if reason else ())
+    assert resolution.judge_traffic(baseline, now) == Resolution(answer=answer, reasons=(reason,) if reason else ())
 
 
 def test_combining_no_resolutions_is_resolved():
-    assert resolved.combine([]) == Resolution(answer="True")
+    assert resolution.combine([]) == Resolution(answer="True")
 
 
 def test_reasons_of_resolved_parts_are_omitted():
     parts = [Resolution(answer="True", reasons=("fine",)), Resolution(answer="Unknown", reasons=("a", "b"))]
-    assert resolved.combine(parts) == Resolution(answer="Unknown", reasons=("a", "b"))
+    assert resolution.combine(parts) == Resolution(answer="Unknown", reasons=("a", "b"))

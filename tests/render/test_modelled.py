@@ -22,8 +22,8 @@ from scenario_kit.model import App, Change, Fault, Object, Reference
 from scenario_kit.model.authored.scenario import FaultUse
 from scenario_kit.render import render_app, resolve_options
 from scenario_kit.render.faults.fault import render_fault
-from scenario_kit.render.faults.modelled import REAL_DATA_PLANE, find_unmodelled
-from scenario_kit.render.faults.modelled.registry import (
+from scenario_kit.render.faults.modelled_fields import REAL_DATA_PLANE, find_unmodelled
+from scenario_kit.render.faults.modelled_fields.registry import (
     CONTAINER,
     CONTROL_PLANE,
     POD,

@@ -6,7 +6,7 @@ import pytest
 from scenario_kit.changes import ChangeContext, ClusterStore, Engine
 from scenario_kit.errors import MetricsError
 from scenario_kit.judge.alerts.missing_alerts import UnusedRules
-from scenario_kit.judge.repair.resolved import EntryTraffic
+from scenario_kit.judge.repair.resolution import EntryTraffic
 from scenario_kit.model import (
     AlertExpectation,
     AlertHistory,

@@ -4,7 +4,7 @@ import msgspec
 import pytest
 
 from scenario_kit.changes.three_way_restore import RESTARTED
-from scenario_kit.judge.repair.resolved import EntryTraffic, Resolution
+from scenario_kit.judge.repair.resolution import EntryTraffic, Resolution
 from scenario_kit.model import Change, Fault, Procedure, Reference, Solution, TrialStep
 from scenario_kit.testing import FakeCluster
 from scenario_kit.trial.engine.baseline import Baseline
@@ -108,7 +108,7 @@ def test_interrupted_check_is_not_disturbed_by_its_own_restarts(monkeypatch, aga
 
     with monkeypatch.context() as patch:
         patch.setattr(durability.rollouts, "roll_out", stop)
-        patch.setattr(durability.resolved, "find_returned", lambda *_: [])
+        patch.setattr(durability.resolution, "find_returned", lambda *_: [])
         with pytest.raises(Stopped):
             judge_solution(context)
     assert has_restart_annotation(context.cluster.get(Reference("Deployment", "web", "shop", "apps")))

@@ -4,7 +4,7 @@ import msgspec
 import pytest
 
 from scenario_kit.errors import InfrastructureError
-from scenario_kit.judge.repair.resolved import EntryTraffic
+from scenario_kit.judge.repair.resolution import EntryTraffic
 from scenario_kit.model import AlertExpectation, Reference, TrialStep
 from scenario_kit.testing import FakeClock, FakeMetrics
 from scenario_kit.trial import Stopped

@@ -6,7 +6,7 @@ import pytest
 from scenario_kit.changes import ClusterStore, Engine
 from scenario_kit.errors import KitError
 from scenario_kit.judge.repair.invariants import Guarded
-from scenario_kit.judge.repair.resolved import EntryTraffic
+from scenario_kit.judge.repair.resolution import EntryTraffic
 from scenario_kit.model import AlertExpectation, Change, Procedure, Reference, Severity, Solution, TrialStep
 from scenario_kit.testing import FakeMetrics
 from scenario_kit.trial import Stopped

@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from scenario_kit.judge.repair.resolved import EntryTraffic
+from scenario_kit.judge.repair.resolution import EntryTraffic
 from scenario_kit.model import Reference, TrialStep
 from scenario_kit.trial.alerts.alert_steps import expect_alerts, expect_still_firing, hold
 from scenario_kit.trial.engine.baseline import Baseline

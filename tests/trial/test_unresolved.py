@@ -4,7 +4,7 @@ import pytest
 
 from scenario_kit.judge.repair.cheating import CODES
 from scenario_kit.judge.repair.invariants import Guarded
-from scenario_kit.judge.repair.resolved import EntryTraffic
+from scenario_kit.judge.repair.resolution import EntryTraffic
 from scenario_kit.load.rules import build_finding
 from scenario_kit.model import Severity, TrialStep
 from scenario_kit.trial.engine.baseline import Baseline

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from scenario_kit.lab.settle.chaos_lengths import is_expired, is_paused, read_base, read_length
-from scenario_kit.lab.settle.settled.settle_context import read_controller_uid
+from scenario_kit.lab.settle.checks.settle_context import read_controller_uid
 from scenario_kit.model import Object
 from scenario_kit.model.chaos.kinds import SCHEDULE
 

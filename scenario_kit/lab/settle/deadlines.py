@@ -9,8 +9,8 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable
 
-from scenario_kit.lab.settle.settled.rollouts import COMPLETE
-from scenario_kit.lab.settle.settled.settle_context import find_condition
+from scenario_kit.lab.settle.checks.rollouts import COMPLETE
+from scenario_kit.lab.settle.checks.settle_context import find_condition
 from scenario_kit.model import Object, Reference
 from scenario_kit.model.kubernetes.timestamp import format_timestamp
 from scenario_kit.ports import Cluster

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from scenario_kit.lab.informers.store import ObjectStore
-from scenario_kit.lab.settle.settled import Reason
-from scenario_kit.lab.settle.settled.settle_context import find_condition
+from scenario_kit.lab.settle.checks import Reason
+from scenario_kit.lab.settle.checks.settle_context import find_condition
 from scenario_kit.model import Object
 from scenario_kit.model.kubernetes.label_selector import Selector, parse, parse_object
 

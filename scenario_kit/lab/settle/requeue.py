@@ -19,9 +19,9 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 from scenario_kit.errors import NotFound
-from scenario_kit.lab.settle.settled.pods import DUE
-from scenario_kit.lab.settle.settled.settle_context import Reason, list_claim_names
-from scenario_kit.lab.settle.settled.workloads import STALE_REFUSAL
+from scenario_kit.lab.settle.checks.pods import DUE
+from scenario_kit.lab.settle.checks.settle_context import Reason, list_claim_names
+from scenario_kit.lab.settle.checks.workloads import STALE_REFUSAL
 from scenario_kit.model import Object, Reference
 from scenario_kit.model.kubernetes.status import read_revision
 from scenario_kit.ports import Cluster

@@ -21,8 +21,8 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from scenario_kit.lab.informers.barrier import Barrier
 from scenario_kit.lab.informers.store import NamespaceVersion, ObjectStore
 from scenario_kit.lab.informers.watched_kinds import CLUSTER_REFUSERS
+from scenario_kit.lab.settle.checks import Due, Facts, Reason, chaos, list_unsettled, pending_scheduling, pods
 from scenario_kit.lab.settle.requeue import AFTER_SECONDS, Requeuer
-from scenario_kit.lab.settle.settled import Due, Facts, Reason, chaos, list_unsettled, pending_scheduling, pods
 from scenario_kit.model.base import Object
 from scenario_kit.model.kubernetes.status import is_stopping
 

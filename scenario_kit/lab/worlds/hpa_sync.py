@@ -21,9 +21,9 @@ from typing import Final
 
 from scenario_kit.errors import NotFound
 from scenario_kit.lab.informers.store import ObjectStore
+from scenario_kit.lab.settle.checks import Reason
+from scenario_kit.lab.settle.checks.settle_context import find_condition
 from scenario_kit.lab.settle.hpa_pacing import KIND, MetricsGate
-from scenario_kit.lab.settle.settled import Reason
-from scenario_kit.lab.settle.settled.settle_context import find_condition
 from scenario_kit.model import Object, Reference
 from scenario_kit.ports import Cluster
 

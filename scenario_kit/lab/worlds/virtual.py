@@ -9,9 +9,9 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 from scenario_kit.lab.settle.chaos_timers import ChaosTimers
+from scenario_kit.lab.settle.checks import Reason
+from scenario_kit.lab.settle.checks.chaos import affects_namespace
 from scenario_kit.lab.settle.deadlines import ProgressDeadlines, backdate_progress
-from scenario_kit.lab.settle.settled import Reason
-from scenario_kit.lab.settle.settled.chaos import affects_namespace
 from scenario_kit.lab.twin import Telemetry
 from scenario_kit.lab.world_spec import WorldSpec
 from scenario_kit.lab.worlds.hpa_sync import Autoscalers

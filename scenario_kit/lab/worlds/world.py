@@ -12,8 +12,8 @@ from typing import NamedTuple, Protocol
 from scenario_kit.lab.control_plane import cluster_dns
 from scenario_kit.lab.informers.store import ObjectStore
 from scenario_kit.lab.kubelet import Processes
+from scenario_kit.lab.settle.checks import Reason
 from scenario_kit.lab.settle.hpa_pacing import MetricsGate
-from scenario_kit.lab.settle.settled import Reason
 from scenario_kit.lab.settle.waiter import Settler
 from scenario_kit.lab.telemetry import ContainerMetrics, KubeState, Measured
 from scenario_kit.lab.twin import Telemetry, View

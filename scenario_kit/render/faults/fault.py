@@ -21,7 +21,7 @@ from scenario_kit.model.json_document import replace_texts
 from scenario_kit.model.spelling import did_you_mean
 from scenario_kit.render.apps.namespaces import list_used, place_fault
 from scenario_kit.render.faults.fault_sections import FaultSections
-from scenario_kit.render.faults.modelled import REAL_DATA_PLANE, find_unmodelled
+from scenario_kit.render.faults.modelled_fields import REAL_DATA_PLANE, find_unmodelled
 from scenario_kit.render.faults.preconditions import check_preconditions, split_preconditions
 from scenario_kit.render.faults.template_context import Scope
 from scenario_kit.render.faults.template_variables import TemplateVariables

@@ -11,7 +11,7 @@ from scenario_kit.errors import InfrastructureError, ScenarioKitError
 from scenario_kit.judge.alerts import control_runs, incident_alerts, missing_alerts
 from scenario_kit.judge.alerts.expectations import list_attributed_alerts, list_distractor_alerts, restrict_to_faults
 from scenario_kit.judge.alerts.propagation_coverage import check_unexplained, find_explained
-from scenario_kit.judge.repair.resolved import EntryTraffic
+from scenario_kit.judge.repair.resolution import EntryTraffic
 from scenario_kit.load.rules import build_finding
 from scenario_kit.model import AlertExpectation, CheckResult, Finding, TrialStep
 from scenario_kit.model.authored.alert_rule import DEADLINE_SLACK, compute_alert_deadline, find_slowest

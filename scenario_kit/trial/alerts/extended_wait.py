@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scenario_kit.judge.repair import resolved
+from scenario_kit.judge.repair import resolution
 from scenario_kit.judge.repair.capacity_relief import measure_capacity_factor
 from scenario_kit.judge.repair.collateral_changes import Write
 from scenario_kit.trial.engine.context import TrialContext
@@ -16,4 +16,4 @@ def compute_recurrence_time(context: TrialContext, repaired: float) -> float:
     expect, injected = context.runbook.expect, context.injected_at() or repaired
     writes = [Write(e.prior, e.after) for group in _TRIED for r in context.engine.list_active(group) for e in r.entries]
     factor = measure_capacity_factor(context.runbook.objects, writes)
-    return resolved.compute_recurrence_wait(context.history(), expect, injected, repaired, factor)
+    return resolution.compute_recurrence_wait(context.history(), expect, injected, repaired, factor)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from scenario_kit.judge.repair.invariants import Guarded
-from scenario_kit.judge.repair.resolved import EntryTraffic
+from scenario_kit.judge.repair.resolution import EntryTraffic
 from scenario_kit.model import Finding, Value
 from scenario_kit.model.runtime.observation import Passage
 

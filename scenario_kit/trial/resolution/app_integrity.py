@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from scenario_kit.judge.repair.collateral_changes import Write, find_alterations, find_restrictions
-from scenario_kit.judge.repair.resolved import Resolution
+from scenario_kit.judge.repair.resolution import Resolution
 from scenario_kit.model.authored.fault import FAULT_GROUPS
 from scenario_kit.model.kubernetes.reference import make_object_reference
 from scenario_kit.model.results.incident_objects import list_involved

@@ -9,7 +9,7 @@ from scenario_kit.changes import is_settled
 from scenario_kit.changes.three_way_restore import RESTARTED
 from scenario_kit.errors import Rejected
 from scenario_kit.judge.alerts.expectations import list_by_class, list_distractor_alerts
-from scenario_kit.judge.repair import resolved
+from scenario_kit.judge.repair import resolution
 from scenario_kit.load.rules import build_finding
 from scenario_kit.model import Finding, Object, TrialStep
 from scenario_kit.model.authored.alert_rule import find_slowest, name_alert
@@ -67,7 +67,7 @@ def _check_recurrence(
 ) -> list[Finding]:
     """Check that alerts do not recur within the time that they took to develop."""
     expect = context.runbook.expect
-    developed = resolved.measure_development(context.history(), expect, injected, repaired)
+    developed = resolution.measure_development(context.history(), expect, injected, repaired)
     await_interval(context, repaired, extended_wait.compute_recurrence_time(context, repaired))
     if expect.silent:
         await_interval(context, cleared, context.runbook.windows.clear)
@@ -92,7 +92,7 @@ def _check_recurrence(
             why="an incident that recurs was not repaired",
             fix="let the solution repair the cause",
         )
-        for timeline, at in resolved.find_returned(context.history(), expect, cleared)
+        for timeline, at in resolution.find_returned(context.history(), expect, cleared)
     ]
 
 
@@ -126,7 +126,7 @@ def _check_new(context: TrialContext, step: TrialStep, injected: float, repaired
     runbook = context.runbook
     own = list_distractor_alerts(runbook.expect, runbook.faults)
     await_interval(context, repaired, find_slowest(runbook.rules) + 2 * GRID_SECONDS)
-    if not (new := resolved.find_new(context.history(), runbook.expect, injected, repaired, own)):
+    if not (new := resolution.find_new(context.history(), runbook.expect, injected, repaired, own)):
         return []
     names = {timeline.name for timeline in new}
     seconds = max(find_slowest(runbook.rules, name) for name in names) + _LINGERING_SLACK
@@ -140,7 +140,7 @@ def _check_new(context: TrialContext, step: TrialStep, injected: float, repaired
             why="a repair that breaks something else ends no incident",
             fix="let the solution change only what is broken",
         )
-        for timeline in resolved.find_new(context.history(), runbook.expect, injected, repaired, own)
+        for timeline in resolution.find_new(context.history(), runbook.expect, injected, repaired, own)
         if timeline.name in names
     ]
 
@@ -152,7 +152,7 @@ def check_lingering(context: TrialContext, step: TrialStep, repaired: float) -> 
     """
     expect, injected = context.runbook.expect, context.injected_at()
     own = list_distractor_alerts(expect, context.runbook.faults)
-    if injected is None or not (left := resolved.find_lingering(context.history(), expect, injected, repaired, own)):
+    if injected is None or not (left := resolution.find_lingering(context.history(), expect, injected, repaired, own)):
         return []
     seconds = max(find_slowest(context.runbook.rules, t.name) for t in left) + _LINGERING_SLACK
     await_interval(context, context.clock.now(), seconds)
@@ -170,7 +170,7 @@ def check_lingering(context: TrialContext, step: TrialStep, repaired: float) -> 
             why="an incident is not over while any of its alerts fires, expected or not",
             fix=f"{fix}; if the alert is unrelated to the fault, declare it as background",
         )
-        for timeline in resolved.find_lingering(context.history(), expect, injected, repaired, own)
+        for timeline in resolution.find_lingering(context.history(), expect, injected, repaired, own)
         if timeline.name in {t.name for t in left}
     ]
 

@@ -9,10 +9,10 @@ from msgspec import structs
 from scenario_kit.changes import Receipt
 from scenario_kit.errors import KitError
 from scenario_kit.judge.alerts.expectations import list_distractor_alerts
-from scenario_kit.judge.repair import invariants, resolved
+from scenario_kit.judge.repair import invariants, resolution
 from scenario_kit.judge.repair.cheating import get_code
 from scenario_kit.judge.repair.invariants import Guarded
-from scenario_kit.judge.repair.resolved import Resolution
+from scenario_kit.judge.repair.resolution import Resolution
 from scenario_kit.load.rules import build_finding
 from scenario_kit.model import AlertHistory, Finding, TrialStep
 from scenario_kit.model.authored.fault import FAULT_GROUPS
@@ -49,15 +49,15 @@ def judge_resolution(context: TrialContext, since: float, *, thorough: bool = Fa
     expect = context.runbook.expect
     benign = context.runbook.outcome == "Benign"
     own = list_distractor_alerts(expect, context.runbook.faults)
-    known = resolved.list_known(history, expect, context.injected_at() or since, since, benign=benign, own=own)
+    known = resolution.list_known(history, expect, context.injected_at() or since, since, benign=benign, own=own)
     parts = [
-        resolved.judge_alerts(history, expect, known, context.runbook.windows.clear),
+        resolution.judge_alerts(history, expect, known, context.runbook.windows.clear),
         judge_guards(context),
-        resolved.judge_signs(answer_signs(context)),
+        resolution.judge_signs(answer_signs(context)),
     ]
     if thorough or all(p.answer == "True" for p in parts):
         parts += [_judge_completeness(context), check_integrity(context), _judge_traffic(context, history, since)]
-    return resolved.combine(parts)
+    return resolution.combine(parts)
 
 
 def judge_guards(context: TrialContext) -> Resolution:
@@ -151,11 +151,11 @@ def _judge_traffic(context: TrialContext, history: AlertHistory, since: float) -
     baseline = _read_baseline(context).served
     if baseline is None:
         return Resolution(answer="Unknown", reasons=("no traffic was measured before the fault",))
-    clear = resolved.find_clear_time(history, context.runbook.expect) or since
+    clear = resolution.find_clear_time(history, context.runbook.expect) or since
     end = history.end
     window = float(TRAFFIC_WINDOW)
     while True:
-        answer = resolved.judge_traffic(baseline, measure_served(context, end - window, end))
+        answer = resolution.judge_traffic(baseline, measure_served(context, end - window, end))
         if answer.answer != "Unknown" or window >= min(_LONGEST_TRAFFIC, end - clear):
             return answer
         window = min(2 * window, float(_LONGEST_TRAFFIC), end - clear)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from typing import Any
 
-from scenario_kit.lab.settle.settled import Facts
+from scenario_kit.lab.settle.checks import Facts
 from scenario_kit.model import Object
 
 NAMESPACE = "shop"

@@ -8,7 +8,7 @@ import pytest
 
 from scenario_kit.lab.settle.chaos_lengths import is_expired, read_length
 from scenario_kit.lab.settle.chaos_timers import ChaosTimers
-from scenario_kit.lab.settle.settled import list_unsettled
+from scenario_kit.lab.settle.checks import list_unsettled
 from scenario_kit.model.chaos.kinds import read_period
 from scenario_kit.model.kubernetes.timestamp import format_timestamp
 from tests.lab.server.cluster_objects import facts, meta, world

@@ -19,9 +19,9 @@ from scenario_kit.lab.kubelet.image.processes import PlainProcesses
 from scenario_kit.lab.server.container_inspection import RunningPrograms
 from scenario_kit.lab.server.containers import RunningContainers
 from scenario_kit.lab.server.threads import Threads
+from scenario_kit.lab.settle.checks import Reason
 from scenario_kit.lab.settle.deadlines import ProgressDeadlines
 from scenario_kit.lab.settle.requeue import ANNOTATION, Requeuer
-from scenario_kit.lab.settle.settled import Reason
 from scenario_kit.model import ContainerEffect, Object, Reference
 from scenario_kit.testing import FakeCluster
 from tests.lab.server.cluster_objects import deployment, meta

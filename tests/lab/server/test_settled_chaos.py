@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from scenario_kit.lab.settle.settled import list_unsettled
-from scenario_kit.lab.settle.settled.chaos import affects_namespace
+from scenario_kit.lab.settle.checks import list_unsettled
+from scenario_kit.lab.settle.checks.chaos import affects_namespace
 from tests.lab.server.cluster_objects import facts, meta, world
 
 FAILED = {"type": "Failed", "operation": "Apply"}

@@ -4,7 +4,7 @@ import copy
 
 import pytest
 
-from scenario_kit.lab.settle.settled import list_unsettled, pending_scheduling
+from scenario_kit.lab.settle.checks import list_unsettled, pending_scheduling
 from tests.lab.server.cluster_objects import by_kind, facts, meta, namespace, pod, world
 
 REFUSED = {"conditions": [{"type": "PodScheduled", "status": "False", "reason": "Unschedulable"}]}

@@ -2,7 +2,7 @@
 
 import pytest
 
-from scenario_kit.lab.settle.settled.rollouts import check_deployments, compute_fenceposts, find_due_scaling
+from scenario_kit.lab.settle.checks.rollouts import check_deployments, compute_fenceposts, find_due_scaling
 from tests.lab.server.cluster_objects import deployment, facts, replica_set, world
 
 

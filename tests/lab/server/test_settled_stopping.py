@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from scenario_kit.lab.settle.settled import list_unsettled
+from scenario_kit.lab.settle.checks import list_unsettled
 from tests.lab.server.cluster_objects import by_kind, facts, meta, namespace, pod, put, world
 
 NOW = "2026-01-01T00:00:00Z"

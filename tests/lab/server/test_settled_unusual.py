@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from scenario_kit.lab.settle.settled import Facts, list_unsettled
+from scenario_kit.lab.settle.checks import Facts, list_unsettled
 from scenario_kit.model import Object
 from tests.lab.server.cluster_objects import NAMESPACE, meta, namespace, world
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from scenario_kit.lab.settle.settled import list_unsettled
+from scenario_kit.lab.settle.checks import list_unsettled
 from tests.lab.server.cluster_objects import (
     by_kind,
     deployment,

@@ -13,8 +13,8 @@ from scenario_kit.clients import KubeCluster
 from scenario_kit.lab.informers.store import ObjectStore
 from scenario_kit.lab.kubelet.image.images import ImageCache
 from scenario_kit.lab.kubelet.status import SyncInputs, compute_pod_status
+from scenario_kit.lab.settle.checks import Facts, list_unsettled, pending_scheduling
 from scenario_kit.lab.settle.hpa_pacing import MetricsGate
-from scenario_kit.lab.settle.settled import Facts, list_unsettled, pending_scheduling
 from scenario_kit.lab.telemetry.kube_state import KubeState
 from scenario_kit.lab.twin.cluster.network_policy import is_inside
 from scenario_kit.lab.twin.network.endpoints import Network

@@ -10,7 +10,7 @@ from scenario_kit.lint.framework.rule import Problem, register_check
 from scenario_kit.model import Severity
 from scenario_kit.model.json_document import Place
 from scenario_kit.model.shortening import shorten_list
-from scenario_kit.render.faults.modelled import REAL_DATA_PLANE, find_unmodelled
+from scenario_kit.render.faults.modelled_fields import REAL_DATA_PLANE, find_unmodelled
 
 #: Maximum number of fields in a message.
 _MAX_FIELDS = 3

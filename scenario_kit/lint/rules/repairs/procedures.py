@@ -29,7 +29,7 @@ from scenario_kit.model.shortening import shorten_list
 from scenario_kit.render import NoChange
 from scenario_kit.render.apps.namespaces import restore_written
 from scenario_kit.render.faults.applicability import find_offers
-from scenario_kit.render.faults.modelled import REAL_DATA_PLANE
+from scenario_kit.render.faults.modelled_fields import REAL_DATA_PLANE
 from scenario_kit.render.simulation.changes import find_target
 
 #: Maximum number of targets in a message.

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from scenario_kit.lab.settle.settled.settle_context import LEFT_ALONE_SECONDS, Facts, Reason, is_condition_true
+from scenario_kit.lab.settle.checks.settle_context import LEFT_ALONE_SECONDS, Facts, Reason, is_condition_true
 from scenario_kit.model.base import Object
 from scenario_kit.model.kubernetes.pod_spec import list_serving_containers
 

@@ -4,8 +4,8 @@ import pytest
 
 from scenario_kit.catalog import Catalog
 from scenario_kit.model import Reference
-from tools.drafted.extremes import list_extremes
-from tools.drafted.journey import Journey, read, run_workflow, select_unjudged, summarise_journeys
+from tools.draft_runs.extremes import list_extremes
+from tools.draft_runs.journey import Journey, read, run_workflow, select_unjudged, summarise_journeys
 from tools.matrix.pairs import Pair
 from tools.records import append
 

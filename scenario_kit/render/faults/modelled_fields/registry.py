@@ -14,8 +14,8 @@ from scenario_kit.model.json_document import flatten, list_texts
 from scenario_kit.model.kubernetes.pod_spec import find_mount
 from scenario_kit.model.kubernetes.pod_template import read_pod_spec, read_template_labels
 from scenario_kit.model.kubernetes.reference import WORKLOADS
-from scenario_kit.render.faults.modelled.contents import Contents, expand_variables
-from scenario_kit.render.faults.modelled.reads import ProgramInputs, list_documents, list_flags, read_inputs
+from scenario_kit.render.faults.modelled_fields.contents import Contents, expand_variables
+from scenario_kit.render.faults.modelled_fields.reads import ProgramInputs, list_documents, list_flags, read_inputs
 
 #: Pod fields that the real scheduler and API server read.
 CONTROL_PLANE: Final = (

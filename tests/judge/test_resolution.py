@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from scenario_kit.judge.repair import invariants, resolved
-from scenario_kit.judge.repair.resolved import EntryTraffic, Resolution
+from scenario_kit.judge.repair import invariants, resolution
+from scenario_kit.judge.repair.resolution import EntryTraffic, Resolution
 from scenario_kit.model import AlertExpectation, AlertHistory, AlertTimeline, App, CheckResult, Interval, Reference
 from scenario_kit.model.authored.scenario import BackgroundAlert, Expect
 
@@ -21,10 +21,10 @@ def test_unrelated_alerts_are_not_new_and_need_not_clear():
     )
     history = AlertHistory(start=0.0, end=900.0, timelines=(loops,))
     expect = Expect(alerts=(own,))
-    assert resolved.list_known(history, expect, 300.0, 350.0) == []
-    assert resolved.list_known(history, expect, 300.0, 350.0, own=[own]) == ["Loops on Deployment/email"]
-    assert resolved.find_lingering(history, expect, 100.0, 800.0) == [loops]
-    assert resolved.find_lingering(history, expect, 100.0, 800.0, [own]) == []
+    assert resolution.list_known(history, expect, 300.0, 350.0) == []
+    assert resolution.list_known(history, expect, 300.0, 350.0, own=[own]) == ["Loops on Deployment/email"]
+    assert resolution.find_lingering(history, expect, 100.0, 800.0) == [loops]
+    assert resolution.find_lingering(history, expect, 100.0, 800.0, [own]) == []
 
 
 @pytest.mark.parametrize(("raised", "seconds"), [(1.0, 500.0), (2.0, 1500.0), (4.0, 3500.0), (100.0, 7200.0)])
@@ -32,7 +32,7 @@ def test_recurrence_wait_grows_with_raised_capacity(raised, seconds):
     must = AlertExpectation(name="Loops", entity=Reference("Deployment", "email"))
     loops = AlertTimeline(name="Loops", entity=Reference("Deployment", "email"), firing=(Interval(start=500.0),))
     history = AlertHistory(start=0.0, end=900.0, timelines=(loops,))
-    assert resolved.compute_recurrence_wait(history, Expect(alerts=(must,)), 100.0, 800.0, raised) == seconds
+    assert resolution.compute_recurrence_wait(history, Expect(alerts=(must,)), 100.0, 800.0, raised) == seconds
 
 
 def history(*firing, end=2000.0, gaps=(), name="Errors"):
@@ -55,7 +55,7 @@ def history(*firing, end=2000.0, gaps=(), name="Errors"):
     ids=["clear long enough", "firing", "clear too briefly", "blind in the window", "blind before it", "something new"],
 )
 def test_alerts_clear(seen, answer):
-    assert resolved.judge_alerts(seen, EXPECT, [], 360.0).answer == answer
+    assert resolution.judge_alerts(seen, EXPECT, [], 360.0).answer == answer
 
 
 CHRONIC = Expect(background=(BackgroundAlert(name="Other", reason="always on"),))
@@ -79,7 +79,7 @@ CHRONIC = Expect(background=(BackgroundAlert(name="Other", reason="always on"),)
 )  # fmt: skip
 def test_known_alerts_may_fire_after_repair(span, expect, benign, may):
     seen = history(span, name="Other")
-    known = resolved.list_known(seen, expect, 1000.0, 1500.0, benign=benign)
+    known = resolution.list_known(seen, expect, 1000.0, 1500.0, benign=benign)
     assert known == (["Other on Deployment/frontend"] if may else [])
 
 
@@ -96,7 +96,7 @@ def test_known_alerts_may_fire_after_repair(span, expect, benign, may):
 )
 def test_undeclared_alerts_of_fault_must_clear_after_repair(spans, left):
     seen = history(*spans, name="Other")
-    assert bool(resolved.find_lingering(seen, EXPECT, 1000.0, 1500.0)) is left
+    assert bool(resolution.find_lingering(seen, EXPECT, 1000.0, 1500.0)) is left
 
 
 @pytest.mark.parametrize(
@@ -111,11 +111,11 @@ def test_undeclared_alerts_of_fault_must_clear_after_repair(spans, left):
 )
 def test_new_alerts_began_after_the_repair(name, span, new):
     seen = history(span, name=name)
-    assert resolved.find_new(seen, EXPECT, 1000.0, 1500.0) == (list(seen.timelines) if new else [])
+    assert resolution.find_new(seen, EXPECT, 1000.0, 1500.0) == (list(seen.timelines) if new else [])
 
 
 @pytest.mark.parametrize(
-    ("answers", "resolution"),
+    ("answers", "expected"),
     [
         ((), Resolution(answer="True")),
         (("False",), Resolution(answer="True")),
@@ -124,9 +124,9 @@ def test_new_alerts_began_after_the_repair(name, span, new):
         (("Unknown", "True"), Resolution(answer="False", reasons=("c: o",))),
     ],
 )
-def test_signs_of_a_silent_incident_end(answers, resolution):
+def test_signs_of_a_silent_incident_end(answers, expected):
     results = [CheckResult(describe="c", answer=each, observed="o", expected="e", at=0.0) for each in answers]
-    assert resolved.judge_signs(results) == resolution
+    assert resolution.judge_signs(results) == expected
 
 
 @pytest.mark.parametrize(
@@ -142,20 +142,20 @@ def test_signs_of_a_silent_incident_end(answers, resolution):
     ids=["as before", "two by chance", "one in ten fails", "a third is missing", "no data", "too few"],
 )
 def test_traffic(now, answer):
-    assert resolved.judge_traffic(EntryTraffic(seconds=300, requests=3000, errors=0), now).answer == answer
+    assert resolution.judge_traffic(EntryTraffic(seconds=300, requests=3000, errors=0), now).answer == answer
 
 
 def test_baseline_error_rate_is_tolerated():
     baseline = EntryTraffic(seconds=300, requests=3000, errors=300)
-    assert resolved.judge_traffic(baseline, EntryTraffic(seconds=300, requests=3000, errors=310)).answer == "True"
-    assert resolved.judge_traffic(baseline, EntryTraffic(seconds=300, requests=3000, errors=400)).answer == "False"
+    assert resolution.judge_traffic(baseline, EntryTraffic(seconds=300, requests=3000, errors=310)).answer == "True"
+    assert resolution.judge_traffic(baseline, EntryTraffic(seconds=300, requests=3000, errors=400)).answer == "False"
 
 
 def test_false_beats_unknown_beats_true():
     true, false, unknown = (Resolution(answer=a, reasons=(a,)) for a in ("True", "False", "Unknown"))
-    assert resolved.combine([true, unknown, false]) == Resolution(answer="False", reasons=("Unknown", "False"))
-    assert resolved.combine([true, unknown]).answer == "Unknown"
-    assert resolved.combine([true]).answer == "True"
+    assert resolution.combine([true, unknown, false]) == Resolution(answer="False", reasons=("Unknown", "False"))
+    assert resolution.combine([true, unknown]).answer == "Unknown"
+    assert resolution.combine([true]).answer == "True"
 
 
 def app():

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from scenario_kit.lab.settle.settled.settle_context import Facts, Reason, find_condition
+from scenario_kit.lab.settle.checks.settle_context import Facts, Reason, find_condition
 from scenario_kit.model.base import Object
 from scenario_kit.model.kubernetes.status import is_terminating
 

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from scenario_kit.lab.settle.settled import chaos, endpoints, pending_scheduling, pods, rollouts, workloads
-from scenario_kit.lab.settle.settled.settle_context import Due, Facts, Reason
+from scenario_kit.lab.settle.checks import chaos, endpoints, pending_scheduling, pods, rollouts, workloads
+from scenario_kit.lab.settle.checks.settle_context import Due, Facts, Reason
 
 _CHECKS: tuple[Callable[[Facts], Iterator[Reason]], ...] = (
     workloads.check_observed,

@@ -16,7 +16,7 @@ from scenario_kit.model.chaos.fields import find_blind_fields, is_external, list
 from scenario_kit.model.chaos.reach import is_chaos
 from scenario_kit.model.kubernetes.difference import find_paths
 from scenario_kit.model.kubernetes.reference import identify_object, resolve_namespace
-from scenario_kit.render.faults.modelled.registry import UNKNOWN, project_objects, select_differing
+from scenario_kit.render.faults.modelled_fields.registry import UNKNOWN, project_objects, select_differing
 from scenario_kit.render.objects.lookup import format_reference, look_up
 
 #: Capability that an unmodelled change requires.

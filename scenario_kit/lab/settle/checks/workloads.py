@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from scenario_kit.lab.settle.settled.settle_context import (
+from scenario_kit.lab.settle.checks.settle_context import (
     LEFT_ALONE_SECONDS,
     Facts,
     Reason,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from scenario_kit.lab.settle.settled.settle_context import LEFT_ALONE_SECONDS, SCHEDULER, Facts, Reason, find_condition
+from scenario_kit.lab.settle.checks.settle_context import LEFT_ALONE_SECONDS, SCHEDULER, Facts, Reason, find_condition
 from scenario_kit.model.base import Object
 from scenario_kit.model.kubernetes.reference import read_group
 

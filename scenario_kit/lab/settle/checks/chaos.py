@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from scenario_kit.lab.informers.watched_kinds import CHILD_KINDS
 from scenario_kit.lab.settle.chaos_lengths import is_expired, is_paused
-from scenario_kit.lab.settle.settled.settle_context import Facts, Reason, is_condition_true, read_controller_uid
+from scenario_kit.lab.settle.checks.settle_context import Facts, Reason, is_condition_true, read_controller_uid
 from scenario_kit.model.base import Object
 from scenario_kit.model.chaos.kinds import ONE_SHOT, SCHEDULE, read_period
 from scenario_kit.model.chaos.reach import list_namespaces

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Final, NamedTuple
 
-from scenario_kit.lab.settle.settled.settle_context import SCHEDULER, Due, find_condition, list_claim_names
+from scenario_kit.lab.settle.checks.settle_context import SCHEDULER, Due, find_condition, list_claim_names
 from scenario_kit.model.base import Object
 from scenario_kit.model.kubernetes.pod_resources import sum_pod_needs
 from scenario_kit.model.kubernetes.quantity import parse_quantity

@@ -31,7 +31,15 @@ from scenario_kit.lab.control_plane.bootstrap_client import BootstrapClient
 from scenario_kit.lab.host import disk_space, loopback, procfs, supervisor
 from scenario_kit.lab.host.addresses import find_host_address
 from scenario_kit.lab.host.locks import hold_lock
-from scenario_kit.lab.host.state import DEFAULT_NAME, LabState, ProcessState, find_home, find_lab_folder, read_log_tail
+from scenario_kit.lab.host.state import (
+    DEFAULT_NAME,
+    ChaosDaemonState,
+    LabState,
+    ProcessState,
+    find_home,
+    find_lab_folder,
+    read_log_tail,
+)
 from scenario_kit.model.base import Object, Value
 
 _START_SECONDS = 60.0
@@ -197,31 +205,12 @@ def _create(state: LabState, binaries: Mapping[str, Path], say: Callable[[str], 
     say("starting the control plane")
     state = cluster.create(state, binaries)
     state.save()
-    pki = supervisor.locate_pki(state)
-    kubeconfigs.write_admin(Path(state.kubeconfig), state.name, process_specs.build_api_server_url(state), pki)
-    kubeconfigs.write_operator(Path(state.operator_kubeconfig), process_specs.build_api_server_url(state), pki)
-    kubeconfigs.write_manager(
-        chaos_manager.locate_kubeconfig(Path(state.folder)), process_specs.build_api_server_url(state), pki
-    )
-    kubeconfigs.write_solver(Path(state.solver_kubeconfig), process_specs.build_api_server_url(state), pki)
-
+    _write_kubeconfigs(state)
     state = _await_control_plane(state, binaries)
 
     say("setting up nodes, roles and kinds")
-    with BootstrapClient(process_specs.build_api_server_url(state), pki) as api:
-        api.apply(
-            [
-                *bootstrap_manifests.build_namespaces(),
-                *bootstrap_manifests.read_own_definitions(),
-                *nodes.build_stages(state.ports[log_access.PORT]),
-                *nodes.build_nodes(state.nodes),
-            ]
-        )
-        api.apply(cluster_dns.build_objects())
-        state = _start(state, binaries, nodes.PART, process_specs.SERVER)
-        api.apply([*bootstrap_manifests.bind_operator(), *interactive.build_objects()])
-        api.apply([*bootstrap_manifests.build_access(), build_endpoint_slice(state.nodes, daemon.address, daemon.port)])
-        state = _start(state, binaries, process_specs.OPERATOR)
+    with BootstrapClient(process_specs.build_api_server_url(state), supervisor.locate_pki(state)) as api:
+        state = _create_objects(state, binaries, daemon, api)
         definitions = list((assets / toolchain.CHAOS_DEFINITIONS).glob("*.json"))
         api.apply_definitions(definitions)
         api.wait_served(_CHAOS_GROUP, len(definitions))
@@ -230,15 +219,48 @@ def _create(state: LabState, binaries: Mapping[str, Path], say: Callable[[str], 
 
         say("waiting until everything works")
         supervisor.HealthProbe(state).wait(state.list_started(), _START_SECONDS)
-        authority = webhook_access.locate_webhook_tls(pki).authority
-        manager = state.ports[chaos_manager.WEBHOOK], Path(daemon.ca)
-        targets = state.ports[cluster.TARGETS], authority
-        webhook = admission_webhook.build_configuration(state.ports[cluster.ADMISSION], authority)
-        api.apply([*chaos_webhooks.build_objects(manager, targets), webhook])
+        _register_webhooks(state, daemon, api)  # last: until their servers run, they would refuse every object
     emptying.remember(state)
     state = msgspec.structs.replace(state, complete=True)
     state.save()
     return state
+
+
+def _write_kubeconfigs(state: LabState) -> None:
+    """Write the kubeconfigs of administrator, operator, chaos manager and solver."""
+    pki, url = supervisor.locate_pki(state), process_specs.build_api_server_url(state)
+    kubeconfigs.write_admin(Path(state.kubeconfig), state.name, url, pki)
+    kubeconfigs.write_operator(Path(state.operator_kubeconfig), url, pki)
+    kubeconfigs.write_manager(chaos_manager.locate_kubeconfig(Path(state.folder)), url, pki)
+    kubeconfigs.write_solver(Path(state.solver_kubeconfig), url, pki)
+
+
+def _create_objects(
+    state: LabState, binaries: Mapping[str, Path], daemon: ChaosDaemonState, api: BootstrapClient
+) -> LabState:
+    """Create namespaces, kinds, nodes, cluster DNS and roles, and start the parts that need them."""
+    api.apply(
+        [
+            *bootstrap_manifests.build_namespaces(),
+            *bootstrap_manifests.read_own_definitions(),
+            *nodes.build_stages(state.ports[log_access.PORT]),
+            *nodes.build_nodes(state.nodes),
+        ]
+    )
+    api.apply(cluster_dns.build_objects())
+    state = _start(state, binaries, nodes.PART, process_specs.SERVER)
+    api.apply([*bootstrap_manifests.bind_operator(), *interactive.build_objects()])
+    api.apply([*bootstrap_manifests.build_access(), build_endpoint_slice(state.nodes, daemon.address, daemon.port)])
+    return _start(state, binaries, process_specs.OPERATOR)
+
+
+def _register_webhooks(state: LabState, daemon: ChaosDaemonState, api: BootstrapClient) -> None:
+    """Register the webhooks of Chaos Mesh, of the resolver of external targets, and of the operator."""
+    authority = webhook_access.locate_webhook_tls(supervisor.locate_pki(state)).authority
+    manager = state.ports[chaos_manager.WEBHOOK], Path(daemon.ca)
+    targets = state.ports[cluster.TARGETS], authority
+    own = admission_webhook.build_configuration(state.ports[cluster.ADMISSION], authority)
+    api.apply([*chaos_webhooks.build_objects(manager, targets), own])
 
 
 def _await_control_plane(state: LabState, binaries: Mapping[str, Path]) -> LabState:

@@ -5,8 +5,9 @@ import pytest
 
 from scenario_kit.campaign.planning.plans import get_plan
 from scenario_kit.campaign.planning.sequential_test import FIVE_THEN_FIVE
+from scenario_kit.campaign.results.remarks import make_remarks
 from scenario_kit.campaign.results.result import TrialResult
-from scenario_kit.campaign.results.summary import make_remarks, summarise
+from scenario_kit.campaign.results.summary import summarise
 from scenario_kit.campaign.results.verdict import ValidationSubject, conclude, write_headline
 from scenario_kit.model import AlertHistory, Finding, Reference, Severity, StepStatus, Verdict
 from scenario_kit.model.authored.scenario import AlertExpectation, Expect, PropagationEdge

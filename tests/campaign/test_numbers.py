@@ -10,6 +10,7 @@ from scenario_kit.campaign.planning.sequential_test import FIVE_THEN_FIVE
 from scenario_kit.campaign.planning.spec import ValidationSpec, parse_validation_spec
 from scenario_kit.campaign.results.exceptions import list_allowances
 from scenario_kit.campaign.results.identifiability import find_neighbours, judge_neighbours, take_fingerprint
+from scenario_kit.campaign.results.remarks import make_remarks
 from scenario_kit.campaign.results.result import (
     AlertSummary,
     Allowance,
@@ -20,7 +21,7 @@ from scenario_kit.campaign.results.result import (
     TrialResult,
     complete_from_status,
 )
-from scenario_kit.campaign.results.summary import end_of_hold, find_first_onset, make_remarks, summarise
+from scenario_kit.campaign.results.summary import end_of_hold, find_first_onset, summarise
 from scenario_kit.errors import UsageError
 from scenario_kit.model import (
     AlertExpectation,

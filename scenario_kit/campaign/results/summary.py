@@ -13,8 +13,7 @@ from scenario_kit.campaign.results.result import AlertSummary, OrderSummary, Pas
 from scenario_kit.judge.alerts.expectations import is_declared, is_same_entity, list_by_class, select_timelines
 from scenario_kit.judge.alerts.incident_alerts import measure_delay
 from scenario_kit.judge.alerts.propagation_traffic import find_traces, has_enough_requests, pool_passages
-from scenario_kit.load.rules import build_finding
-from scenario_kit.model import Finding, Reference, Severity
+from scenario_kit.model import Reference
 from scenario_kit.model.authored.alert_rule import name_alert
 from scenario_kit.model.authored.scenario import Expect, PropagationEdge
 from scenario_kit.model.results.purpose import is_repeat
@@ -22,8 +21,6 @@ from scenario_kit.observe.symptoms import is_about
 
 #: Scrape plus evaluation interval in seconds: the resolution of onsets.
 TICK: Final = 30.0
-#: Minimum number of repeats to measure agreement.
-_FEW: Final = 3
 
 
 def summarise(
@@ -65,74 +62,6 @@ def _measure_similarity(
         and not any(select_timelines(e, [timeline]) for e in list_by_class(expect, "MustFire"))
     }
     return repeatability.compute_jaccard([frozenset(times) - optional for times in onsets]) if len(seen) > 1 else None
-
-
-def make_remarks(statistics: Statistics) -> list[Finding]:
-    """Return warnings derived from the statistics, since each rests on few repeats."""
-    found = []
-    for alert in statistics.alerts:
-        proposed = alert.proposed_seconds
-        if alert.within_seconds is not None and proposed is not None and alert.within_seconds < proposed:
-            found.append(
-                _build_warning(
-                    "SK508",
-                    f"'{alert.alert}' is expected within {alert.within_seconds} s but needs {alert.p95_seconds:.0f} s",
-                    observed=f"onsets: median {alert.median_seconds:.0f} s, 95 % within {alert.p95_seconds:.0f} s",
-                    expected=f"twice that, at least a minute more: {proposed:.0f} s",
-                    fix=f"withinSeconds: {proposed:.0f}",
-                )
-            )
-        if alert.proposal:
-            found.append(
-                _build_warning(
-                    "SK322",
-                    f"must-fire '{alert.alert}' fired in {alert.fired} of {alert.n} repeats",
-                    observed=f"{alert.fired} of {alert.n}",
-                    expected=f"{alert.n} of {alert.n}",
-                    fix=f"class: {alert.proposal}, or a fault or load under which it always fires",
-                )
-            )
-    similar = statistics.similarity
-    if statistics.n >= _FEW and similar is not None and similar < repeatability.JACCARD:
-        found.append(
-            _build_warning(
-                "SK509",
-                "the repeats do not agree on which alerts fire",
-                observed=f"similarity {similar:.2f}",
-                expected=f"{repeatability.JACCARD} or more",
-                fix="declare occasional alerts as MayFire, or choose a fault with consistent symptoms",
-            )
-        )
-    found += [
-        _build_warning(
-            "SK407",
-            f"{edge.to} alerts before {edge.from_}, which is declared as its cause",
-            observed=f"in the order of the propagation in {edge.share:.0%} of repeats",
-            expected=f"{repeatability.ORDER:.0%} or more",
-            fix="reverse the edge, or start it at what comes first",
-        )
-        for edge in statistics.order
-        if statistics.n >= _FEW and edge.share < repeatability.ORDER
-    ]
-    found += [
-        _build_warning(
-            "SK415",
-            f"{passage.entity} shows no effect of the failure that is declared to pass through it",
-            observed="no alert, no new symptoms in its logs and events; its errors, durations and rate are as before "
-            f"({passage.requests} requests)",
-            expected="a change in any of these",
-            fix="route the propagation along the calls that fail",
-        )
-        for passage in statistics.passages
-        if passage.requests and not passage.traces and not passage.signs
-    ]
-    return found
-
-
-def _build_warning(code: str, message: str, *, observed: str, expected: str, fix: str) -> Finding:
-    return build_finding(
-        code, severity=Severity.WARNING, message=message, observed=observed, expected=expected, fix=fix, why=""
-    )
 
 
 def end_of_hold(result: TrialResult) -> float:

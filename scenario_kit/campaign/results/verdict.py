@@ -18,9 +18,10 @@ from scenario_kit.campaign.results.difficulty import measure_difficulty
 from scenario_kit.campaign.results.exceptions import list_allowances
 from scenario_kit.campaign.results.identifiability import find_neighbours, judge_neighbours, take_fingerprint
 from scenario_kit.campaign.results.incident import fill_deadlines
+from scenario_kit.campaign.results.remarks import make_remarks
 from scenario_kit.campaign.results.result import Statistics, TrialResult, Validation
 from scenario_kit.campaign.results.similar_faults import find_resemblance
-from scenario_kit.campaign.results.summary import make_remarks, summarise
+from scenario_kit.campaign.results.summary import summarise
 from scenario_kit.load.rules import build_finding
 from scenario_kit.model import Finding, Runbook, Severity, Verdict
 from scenario_kit.model.results.evidence import Fingerprint

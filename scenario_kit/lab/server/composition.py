@@ -79,14 +79,10 @@ def run(state: LabState, threads: Threads) -> str:
 
 
 def _start(state: LabState, threads: Threads, stack: ExitStack) -> None:
-    kubeconfig = Path(state.kubeconfig)
-    cluster = KubeCluster(kubeconfig, field_manager=_PLATFORM)
-    stack.callback(cluster.close)
-    store, effect_store, worlds, requeuer = ObjectStore(), EffectStore(), Worlds(), Requeuer(cluster)
-    recordings = Recordings(Path(state.folder) / "recordings")
-    cleaner = ConflictEventCleaner(cluster)
+    cluster = _connect(state, _PLATFORM, stack)
+    store, effect_store, worlds = ObjectStore(), EffectStore(), Worlds()
     threads.on_stop = store.wake
-    versions = ApiVersions(kubeconfig)
+    versions = ApiVersions(Path(state.kubeconfig))
     stack.callback(versions.close)
     barrier = Barrier(versions, store)
     etcd = Etcd(state.ports["etcd"], locate_pki(state))
@@ -94,7 +90,8 @@ def _start(state: LabState, threads: Threads, stack: ExitStack) -> None:
     metrics_gate = MetricsGate(store, worlds.read_tick)
     stack.callback(metrics_gate.close)
     stack.callback(barrier.close)
-    containers = RunningContainers(effect_store)
+    requeuer, cleaner, containers = Requeuer(cluster), ConflictEventCleaner(cluster), RunningContainers(effect_store)
+    recordings = Recordings(Path(state.folder) / "recordings")
     logs = LogFolder(Path(state.folder) / "pods", listener=recordings.add_lines)
     kubelet = _build_kubelet(state, store, worlds, cluster, logs, stack)
     worlds.attach(
@@ -113,31 +110,10 @@ def _start(state: LabState, threads: Threads, stack: ExitStack) -> None:
             recordings=recordings,
         )
     )
-
-    def pods_to_kubelet(type_: str, kind: str, obj: Object) -> None:
-        if kind == "Pod":
-            kubelet.observe(type_, obj)  # type: ignore[arg-type]
-
-    for listener in (
-        pods_to_kubelet,
-        containers.on_event,
-        requeuer.on_event,
-        metrics_gate.on_event,
-        cleaner.on_event,
-        recordings.on_event,
-    ):
-        store.listen(listener)
-    watched = KubeCluster(kubeconfig, field_manager=_PLATFORM)  # watches hold connections, so they get their own pool
-    stack.callback(watched.close)
-    informers = Informers(watched, store, threads.stop, threads.spawn)
-    informers.follow(CLUSTER)  # nodes first, for the kubelet
-    informers.follow(NAMESPACED)
-    informers.follow(PASSED_BY, keep=False)
-    tls = store_access.locate_store_tls(locate_pki(state)).build_client_context()
-    revisions = Revisions(store_access.build_store_url(state.ports["etcd"]), store, threads.stop, tls)
-    stack.callback(revisions.close)
-    for key in WATCHED:
-        threads.spawn(f"revisions-{key}", partial(revisions.follow, key))
+    store.listen(partial(_pass_pods, kubelet))
+    for observer in (containers, requeuer, metrics_gate, cleaner, recordings):
+        store.listen(observer.on_event)
+    _follow_objects(state, store, threads, stack)
     barrier.prove()
 
     if state.chaos_daemon is not None:
@@ -154,6 +130,32 @@ def _start(state: LabState, threads: Threads, stack: ExitStack) -> None:
     _run_server("http", urlsplit(state.server_url).port or 0, partial(serve, api), threads, stack)
 
 
+def _connect(state: LabState, field_manager: str, stack: ExitStack) -> KubeCluster:
+    """Connect to the API server, with a connection pool of its own."""
+    cluster = KubeCluster(Path(state.kubeconfig), field_manager=field_manager)
+    stack.callback(cluster.close)
+    return cluster
+
+
+def _pass_pods(kubelet: Kubelet, type_: str, kind: str, obj: Object) -> None:
+    if kind == "Pod":
+        kubelet.observe(type_, obj)  # type: ignore[arg-type]
+
+
+def _follow_objects(state: LabState, store: ObjectStore, threads: Threads, stack: ExitStack) -> None:
+    """Keep the store up to date: watches at the API server, and revisions at etcd."""
+    watched = _connect(state, _PLATFORM, stack)  # watches hold connections
+    informers = Informers(watched, store, threads.stop, threads.spawn)
+    informers.follow(CLUSTER)  # nodes first, for the kubelet
+    informers.follow(NAMESPACED)
+    informers.follow(PASSED_BY, keep=False)
+    tls = store_access.locate_store_tls(locate_pki(state)).build_client_context()
+    revisions = Revisions(store_access.build_store_url(state.ports["etcd"]), store, threads.stop, tls)
+    stack.callback(revisions.close)
+    for key in WATCHED:
+        threads.spawn(f"revisions-{key}", partial(revisions.follow, key))
+
+
 def _build_kubelet(
     state: LabState,
     store: ObjectStore,
@@ -162,8 +164,7 @@ def _build_kubelet(
     logs: LogFolder,
     stack: ExitStack,
 ) -> Kubelet:
-    writes = KubeCluster(Path(state.kubeconfig), field_manager=_KUBELET)
-    stack.callback(writes.close)
+    writes = _connect(state, _KUBELET, stack)
 
     def node_of(name: str) -> Object | None:
         ours = not state.nodes or name in state.nodes

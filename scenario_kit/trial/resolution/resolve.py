@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, NamedTuple
 
 from msgspec import structs
 
@@ -213,49 +213,70 @@ def _list_pods_in_trouble(context: TrialContext, answer: Resolution) -> list[str
     return [] if answer.answer == "True" else list_unready(context.contents("Pod"))
 
 
+class _Report(NamedTuple):
+    """What a finding about an incident that is not resolved says; ``{name}`` in the message is that of the step."""
+
+    message: str
+    why: str = ""
+    fix: str = ""
+
+
+_BY_ITSELF: Final = "cheats and checks that the declaration rules out are not tried"
+_HOW_LONG: Final = "declare in the fault type how long it lasts (`persistence: Object` or `Workload`)"
+#: By what was to resolve it.
+_REPORTS: Final = {
+    "Solution": _Report(
+        "solution '{name}' does not resolve the incident",
+        "a documented solution must resolve the incident",
+        "correct the solution's changes; `scenario-kit try` shows what still fires",
+    ),
+    "Fix": _Report(
+        "repairing only the labelled causes ({name}) does not resolve the incident",
+        "the labels do not name the cause, or not all of it",
+        "label the object whose repair clears the alerts",
+    ),
+    "Cheat": _Report(
+        "the fault is declared to end with its pods, but outlasts a restart of every workload", _BY_ITSELF, _HOW_LONG
+    ),
+    "Wait": _Report("fault '{name}' is declared to end by itself, but does not", _BY_ITSELF, _HOW_LONG),
+    "RemoveFault": _Report("the incident outlives the fault: removing {name} does not resolve it"),
+}
+_BENIGN: Final = _Report(
+    "the scenario is Benign, but does not end by itself",
+    "a fault that needs intervention is an incident",
+    "choose the outcome Incident, or a fault that heals or expires",
+)
+_APART: Final = _Report(
+    "what the fault type does to repair {name} only ends the incident by also changing objects without a label",
+    "an object that must be repaired as well is a second cause",
+    "label that object too, or let the `fix` of each cause change nothing else",
+)
+
+
+def _choose_report(context: TrialContext, step: TrialStep) -> _Report:
+    """Choose what to say about a step after which the incident is not resolved."""
+    if context.runbook.outcome == "Benign":
+        return _BENIGN
+    if step.use == "Fix" and step.name.endswith(APART):
+        return _APART
+    report = _REPORTS.get(step.use, _Report("the incident is not resolved"))
+    if step.use == "Fix" and _is_conjunctive(context):
+        return report._replace(fix=f"{report.fix}, or let the causes be Independent (causesJoin)")
+    return report
+
+
 def _report_unresolved(
     context: TrialContext, step: TrialStep, answer: Resolution, start: float, deadline: float
 ) -> Finding:
-    new_alerts = _list_new_alerts(context, start)
-    subject = {
-        "Solution": f"solution '{step.name}' does not resolve the incident",
-        "Fix": f"repairing only the labelled causes ({step.name}) does not resolve the incident",
-        "Cheat": "the fault is declared to end with its pods, but outlasts a restart of every workload",
-        "Wait": f"fault '{step.name}' is declared to end by itself, but does not",
-        "RemoveFault": f"the incident outlives the fault: removing {step.name} does not resolve it",
-    }.get(step.use, "the incident is not resolved")
-    why = {
-        "Solution": "a documented solution must resolve the incident",
-        "Fix": "the labels do not name the cause, or not all of it",
-        **dict.fromkeys(("Cheat", "Wait"), "cheats and checks that the declaration rules out are not tried"),
-    }.get(step.use, "")
-    fix = {
-        "Solution": "correct the solution's changes; `scenario-kit try` shows what still fires",
-        "Fix": "label the object whose repair clears the alerts",
-        **dict.fromkeys(
-            ("Cheat", "Wait"), "declare in the fault type how long it lasts (`persistence: Object` or `Workload`)"
-        ),
-    }.get(step.use, "")
-    if context.runbook.outcome == "Benign":
-        subject = "the scenario is Benign, but does not end by itself"
-        why = "a fault that needs intervention is an incident"
-        fix = "choose the outcome Incident, or a fault that heals or expires"
-    elif step.use == "Fix" and step.name.endswith(APART):
-        subject = f"what the fault type does to repair {step.name.removesuffix(APART)} only ends the incident by also "
-        subject += "changing objects without a label"
-        why = "an object that must be repaired as well is a second cause"
-        fix = "label that object too, or let the `fix` of each cause change nothing else"
-    elif step.use == "Fix" and _is_conjunctive(context):
-        fix += ", or let the causes be Independent (causesJoin)"
-    if new_alerts:
-        fix += "; restarted workloads may need a repair of their own"
+    report, new_alerts = _choose_report(context, step), _list_new_alerts(context, start)
+    own_repair = "; restarted workloads may need a repair of their own" if new_alerts else ""
     return build_finding(
         _CODES.get(step.use, "SK329"),
-        message=subject,
+        message=report.message.format(name=step.name.removesuffix(APART)),
         observed="; ".join([f"{'; '.join(answer.reasons)} after {deadline - start:.0f} s", *new_alerts]),
         expected="alerts clear and stay clear, traffic is served, the app is complete",
-        why=why,
-        fix=fix,
+        why=report.why,
+        fix=report.fix + own_repair,
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 
 from scenario_kit.lint.context.scenario_context import LintContext
 from scenario_kit.lint.framework.rule import Problem, register_check
@@ -14,25 +14,17 @@ from scenario_kit.model.authored.scenario import FAULT_NODE
 from scenario_kit.model.json_document import Place
 
 _PLACE: Place = ("spec", "groundTruth", "propagation")
+_Edge = tuple[Reference, Reference]
 
 
 @register_check("SK116")
 def check_connected(case: LintContext) -> Iterator[Problem]:
-    truth = case.scenario.spec.ground_truth
-    edges = [(_resolve_node(case, edge.from_), _resolve_node(case, edge.to)) for edge in truth.propagation]
-    if not edges:
-        demanded = [
-            _resolve_node(case, a.entity)
-            for a in case.scenario.spec.expect.alerts
-            if a.alert_class == "MustFire" and a.entity
-        ]
-        if case.scenario.spec.expect.silent:  # there is no alert to reach
-            return
-        shown_itself = demanded and set(demanded) <= _find_roots(case)  # the broken objects alert themselves
-        if case.merged and truth.root_causes and truth.outcome == "Incident" and not shown_itself:
-            yield Problem(("spec", "groundTruth"), "there is no propagation from the root causes to the alerts")
-        return
+    propagation = case.scenario.spec.ground_truth.propagation
+    edges = [(_resolve_node(case, edge.from_), _resolve_node(case, edge.to)) for edge in propagation]
     roots = _find_roots(case)
+    if not edges:
+        yield from _check_missing(case, roots)
+        return
     yield from _check_cycles(edges, roots)
     if not roots:
         return
@@ -40,21 +32,11 @@ def check_connected(case: LintContext) -> Iterator[Problem]:
     reached = find_reachable(roots, edges)
     for i, (start, end) in enumerate(edges):
         if end in triggers:
-            if _suffers_too(case, i, start in find_reachable(roots, [edge for edge in edges if end not in edge])):
-                continue
-            message = f"an edge leads to {_format_node(end)}, a Trigger, which has no cause"
-            yield Problem((*_PLACE, i, "to"), message, expected="edges that lead away from it", fix="reverse the edge")
+            yield from _check_edge_to_trigger(case, edges, i, roots)
+        elif start in triggers:  # a trigger may precede what sustains the incident
             continue
-        if start in triggers:  # a trigger may precede what sustains the incident
-            continue
-        if end in roots:
-            message = f"an edge leads to the root cause {_describe_end(truth.propagation[i].to, end)}"
-            fix = "reverse the edge"
-            if start in roots:
-                fix = "remove the edge: both are root causes"
-            elif start in find_reachable(roots - {end}, [edge for edge in edges if end not in edge]):
-                fix = f"remove the edge, and any that only lead to it: {_format_node(end)} is a root cause"
-            yield Problem((*_PLACE, i, "to"), message, expected="edges that lead away from it", fix=fix)
+        elif end in roots:
+            yield _report_edge_to_root(case, edges, i, roots)
         elif start not in reached:
             message = f"no edge leads from a root cause to {_format_node(start)}"
             yield Problem((*_PLACE, i, "from"), message, expected=" or ".join(sorted(_format_node(r) for r in roots)))
@@ -63,6 +45,44 @@ def check_connected(case: LintContext) -> Iterator[Problem]:
             message = f"no edge leads to {alert.entity}, on which {alert.name} must fire"
             yield Problem(("spec", "expect", "alerts", j, "entity"), message, fix=f"add an edge to {alert.entity}")
     yield from _check_loose_ends(case, edges, reached)
+
+
+def _check_missing(case: LintContext, roots: Collection[Reference]) -> Iterator[Problem]:
+    """Report an incident without propagation, unless no alert is to be reached, or the root causes alert themselves."""
+    expect, truth = case.scenario.spec.expect, case.scenario.spec.ground_truth
+    if expect.silent or not (case.merged and truth.root_causes and truth.outcome == "Incident"):
+        return
+    demanded = {_resolve_node(case, a.entity) for a in expect.alerts if a.alert_class == "MustFire" and a.entity}
+    if not demanded or not demanded <= set(roots):
+        yield Problem(("spec", "groundTruth"), "there is no propagation from the root causes to the alerts")
+
+
+def _check_edge_to_trigger(
+    case: LintContext, edges: Sequence[_Edge], number: int, roots: Collection[Reference]
+) -> Iterator[Problem]:
+    start, end = edges[number]
+    if _suffers_too(case, number, start in find_reachable(roots, _leave_out(edges, end))):
+        return
+    message = f"an edge leads to {_format_node(end)}, a Trigger, which has no cause"
+    yield Problem((*_PLACE, number, "to"), message, expected="edges that lead away from it", fix="reverse the edge")
+
+
+def _report_edge_to_root(
+    case: LintContext, edges: Sequence[_Edge], number: int, roots: Collection[Reference]
+) -> Problem:
+    start, end = edges[number]
+    name = _describe_end(case.scenario.spec.ground_truth.propagation[number].to, end)
+    fix = "reverse the edge"
+    if start in roots:
+        fix = "remove the edge: both are root causes"
+    elif start in find_reachable(set(roots) - {end}, _leave_out(edges, end)):
+        fix = f"remove the edge, and any that only lead to it: {_format_node(end)} is a root cause"
+    message = f"an edge leads to the root cause {name}"
+    return Problem((*_PLACE, number, "to"), message, expected="edges that lead away from it", fix=fix)
+
+
+def _leave_out(edges: Sequence[_Edge], node: Reference) -> list[_Edge]:
+    return [edge for edge in edges if node not in edge]
 
 
 def _suffers_too(case: LintContext, number: int, reached: bool) -> bool:

@@ -47,7 +47,8 @@ def make_pod(name: str, second: int) -> Object:
     return {
         "apiVersion": "v1", "kind": "Pod",
         "metadata": {
-            "name": name, "namespace": NAMESPACE, "labels": labels, "creationTimestamp": created, "uid": f"u-{name}",
+            "name": name, "generateName": "quote-5d9-", "namespace": NAMESPACE, "labels": labels,
+            "creationTimestamp": created, "uid": f"u-{name}",
         },
         "spec": {"containers": [{"name": "quote"}]},
         "status": {"phase": "Running", "containerStatuses": [{"name": "quote", "containerID": f"c-{name}"}]},

@@ -50,12 +50,19 @@ def test_series_of_a_lost_broker_end_instead_of_falling_to_zero(cluster: Callabl
 def test_searches_that_hang_hold_all_connections_of_the_load(
     hotel_app: App, hotel_objects: list[dict[str, Any]]
 ) -> None:
-    """A hundred connections, of which each search (60 % of the requests) holds one for half a minute."""
+    """A hundred connections, of which each search (60 % of the requests) holds one for half a minute.
+
+    After two minutes of silence the channels die, and searches fail at once.
+    """
     hotel = started(hotel_app, hotel_objects, 90.0)
     before = hotel.run(60.0).rate("recommendation", kind="SERVER")
     assert before == pytest.approx(39.0, rel=0.05)
     hotel.chaos("geo", loss=100.0)
-    hotel.run(120.0)
-    after = hotel.run(180.0).rate("recommendation", kind="SERVER")
+    hotel.run(30.0)
+    held = hotel.run(90.0).rate("recommendation", kind="SERVER")
     most = 0.39 * 100 / (0.6 * 30.0)  # a connection that becomes free is used from the next tick on
-    assert most / 2.0 < after < 1.1 * most
+    assert most / 3.0 < held < 1.1 * most
+    hotel.run(120.0)
+    failing = hotel.run(120.0)
+    assert failing.rate("recommendation", kind="SERVER") == pytest.approx(before, rel=0.1)
+    assert failing.share("search", kind="SERVER") == 1.0

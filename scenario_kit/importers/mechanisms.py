@@ -40,6 +40,11 @@ class Mechanism(Value, frozen=True, kw_only=True):
     parameters: dict[str, Any] = {}
 
 
+def describe_unknown(name: str) -> Mechanism:
+    """Return the mechanism of a name that no table has."""
+    return Mechanism(because=f"no fault is known for '{name}'")
+
+
 _DATA: Final[Mapping[str, Any]] = read_package_data(__file__)
 CHAOS_MESH: Final = tuple(convert(each, Mechanism) for each in _DATA["chaosMesh"])
 LITMUS: Final = {name: convert(each, Mechanism) for name, each in _DATA["litmus"].items()}

@@ -18,7 +18,7 @@ from scenario_kit.importers.formats.context import (
 from scenario_kit.importers.formats.itbench_truth import compare_truth, is_truth, refuse_truth
 from scenario_kit.importers.inputs import InputFile
 from scenario_kit.importers.ledger import InputNode
-from scenario_kit.importers.mechanisms import ITBENCH, Mechanism
+from scenario_kit.importers.mechanisms import ITBENCH, describe_unknown
 from scenario_kit.importers.targets import find_component
 from scenario_kit.model import App
 
@@ -118,7 +118,7 @@ def _map_injection(context: ImportContext, node: InputNode, app: App) -> list[Fa
         return _map_chaos(context, head, args)
     mechanism = ITBENCH.get(name)
     if mechanism is None or not mechanism.fault:
-        unknown = mechanism or Mechanism(because=f"no fault is known for '{name}'")
+        unknown = mechanism or describe_unknown(name)
         node.refuse(unknown.because, unknown.fix)
         return []
     head.map(f"type: {mechanism.fault}")

@@ -21,7 +21,7 @@ from scenario_kit.importers.formats.context import (
 )
 from scenario_kit.importers.inputs import InputFile
 from scenario_kit.importers.ledger import InputNode
-from scenario_kit.importers.mechanisms import CHOOSE_FAULT, KRKN
+from scenario_kit.importers.mechanisms import KRKN, describe_unknown
 from scenario_kit.importers.targets import find_component, parse_labels, read_pattern
 from scenario_kit.model import App
 
@@ -110,11 +110,8 @@ def _map_plugin(context: ImportContext, plugin: InputNode) -> _MappedFaults:
         return _map_outage(context, config)
     if name in ("pod_network_chaos", "pod_egress_shaping", "pod_ingress_shaping"):
         return _map_shaping(context, config, name)
-    known = KRKN.get(name)
-    plugin.refuse(
-        known.because if known else f"no fault is known for '{name or 'an entry without id'}'",
-        CHOOSE_FAULT,
-    )
+    known = KRKN.get(name) or describe_unknown(name or "an entry without id")
+    plugin.refuse(known.because, known.fix)
     return []
 
 
@@ -260,8 +257,8 @@ def _map_containers(context: ImportContext, node: InputNode) -> _MappedFaults:
             continue
         if "scenario" in data:
             name = str(data["scenario"])
-            known = KRKN.get(name)
-            each.refuse(known.because if known else f"no fault is known for '{name}'", CHOOSE_FAULT)
+            known = KRKN.get(name) or describe_unknown(name)
+            each.refuse(known.because, known.fix)
             continue
         if (head := each.find("name")) is not None:
             head.refuse("a fault is named by its type")

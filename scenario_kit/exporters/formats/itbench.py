@@ -18,6 +18,7 @@ from scenario_kit.model import Fault, Object
 from scenario_kit.model.authored.scenario import FaultUse
 from scenario_kit.model.kubernetes.pod_template import list_containers
 from scenario_kit.model.kubernetes.reference import Reference
+from scenario_kit.render.objects.lookup import find_object
 from scenario_kit.schema.chaos import list_kinds as list_chaos_kinds
 from scenario_kit.schema.object_types.kubernetes import list_versions
 from scenario_kit.scoring.files.itbench_truth import build_truth_v1, build_truth_v2
@@ -119,10 +120,8 @@ def _build_injection(use: FaultUse, fault: Fault, incident: ScenarioIncident) ->
 
 def _find_container(target: Reference, incident: ScenarioIncident) -> str:
     """Return the container on which a fault of a workload acts by default: the first one."""
-    workload = next(
-        obj for obj in incident.runbook.objects
-        if (obj["kind"], obj["metadata"]["name"]) == (target.kind, target.name)
-    )  # fmt: skip
+    runbook = incident.runbook
+    workload = find_object(runbook.objects, target, runbook.namespace, incident.name)
     return str(list_containers(workload)[0]["name"])
 
 

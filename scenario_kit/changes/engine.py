@@ -90,8 +90,12 @@ class Engine:
             else:
                 self._store.save(msgspec.structs.replace(receipt, state="Undone"))
                 self._update_recreated(receipt)
-                self._clock.wait(self._clock.now())
+                self._settle()
         return blocked
+
+    def _settle(self) -> None:
+        """Wait until controllers have acted on what was written, without time of the trial."""
+        self._clock.wait(self._clock.now())
 
     def _update_recreated(self, undone: Receipt) -> None:
         """Update the receipt of a created object that a fix deleted and its undo recreated."""
@@ -117,7 +121,7 @@ class Engine:
         for receipt in again:
             if receipt.state == "Done":
                 send(self._context, receipt.change)
-                self._clock.wait(self._clock.now())
+                self._settle()
         return self.undo(again)
 
     def undo_object(self, group: str, ref: Reference) -> list[Blocked]:
@@ -239,7 +243,7 @@ class Engine:
         receipt = self._store.save(msgspec.structs.replace(receipt, note="Replacing"))
         if live is not None:
             self._context.cluster.delete(ref, uid=live["metadata"]["uid"])
-            self._clock.wait(self._clock.now())
+            self._settle()
         try:
             await_removal(self._context, receipt, ref, self._clock)
         except TimeoutError as error:

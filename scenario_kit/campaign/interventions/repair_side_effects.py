@@ -8,7 +8,7 @@ conjunctive with it: each must be repairable without the other.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple
 
 import msgspec
@@ -37,12 +37,12 @@ class SideEffect(NamedTuple):
 
 def find_side_effects(runbook: Runbook) -> list[SideEffect]:
     """Return the part of each answer's repair that changes other objects, in order."""
-    return _collect(runbook, BESIDE)
+    return _collect(runbook, _select_beside, BESIDE)
 
 
 def find_own_repairs(runbook: Runbook) -> list[SideEffect]:
     """Return each answer's repair without the part that changes unlabelled objects, where there is one, in order."""
-    return _collect(runbook, APART)
+    return _collect(runbook, _select_own, APART)
 
 
 def add_side_effects(runbook: Runbook) -> Runbook:
@@ -51,8 +51,9 @@ def add_side_effects(runbook: Runbook) -> Runbook:
     return msgspec.structs.replace(runbook, procedures=(*runbook.procedures, *parts))
 
 
-def _collect(runbook: Runbook, suffix: str) -> list[SideEffect]:
-    select = _select_beside if suffix == BESIDE else _select_own
+def _collect(
+    runbook: Runbook, select: Callable[[Runbook, CauseRepair], Sequence[Change]], suffix: str
+) -> list[SideEffect]:
     found: dict[str, SideEffect] = {}
     for causes in find_repairs(runbook):
         for cause in causes:

@@ -134,16 +134,18 @@ def _find_unknown_parts(twin: Path, name: str, catalog: Catalog) -> Iterator[Fin
 def _find_unused_assumptions(twin: Path, name: str, catalog: Catalog) -> Iterator[Finding]:
     """Find assumptions that no version uses: a campaign would vary them without effect."""
     try:
-        loaded = [app.twin for v in _list_versions(name, catalog) if (app := catalog.app(name, v)).twin is not None]
+        twins = [catalog.app(name, version).twin for version in _list_versions(name, catalog)]
     except AuthoringError:
         return  # a twin that does not load is reported alone
-    used = {assumption for definition in loaded if definition is not None for assumption in definition.uses}
-    document = read_document(twin) if loaded else None
-    for place in _list_assumptions(document.data) if document is not None else ():
+    definitions = [each for each in twins if each is not None]
+    if not definitions:
+        return
+    used = {assumption for definition in definitions for assumption in definition.uses}
+    document = read_document(twin)
+    for place in _list_assumptions(document.data):
         if place[-1] not in used:
             text = f"nothing uses the assumption: write `${place[-1]}` in place of a number, or remove it"
-            position = document.positions.key(*place) if document is not None else None
-            yield _build_finding(f"the twin of {name}: {spell(place)}: {text}", position)
+            yield _build_finding(f"the twin of {name}: {spell(place)}: {text}", document.positions.key(*place))
 
 
 def _list_assumptions(data: Object) -> Iterator[Place]:

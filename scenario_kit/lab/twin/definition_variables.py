@@ -41,7 +41,8 @@ def find_unset_variables(
     ``deployments`` are asked for one after another, and only while something is missing. Components that are not
     deployed have no findings.
     """
-    missing = list(_list_reads(parameters))
+    reads = list(_list_reads(parameters))
+    missing = list(reads)
     seen: dict[str, Process] = {}
     for processes in deployments:
         for read in list(missing):
@@ -52,7 +53,7 @@ def find_unset_variables(
                 missing.remove(read)
         if not missing:
             return
-    taken = {(read.component, read.name) for read in _list_reads(parameters)}
+    taken = {(read.component, read.name) for read in reads}
     for read in missing:
         if (reader := seen.get(read.component)) is not None:
             own = list_own_variables(reader)
